@@ -1,0 +1,33 @@
+# `make demo` and `make test` set everything up by themselves; both are quick once .venv exists.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY)
+	$(BIN)/fullgraph run examples/tour.py
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(READY)
+	$(BIN)/ruff check src tests bench examples
+	$(BIN)/ruff format --check src tests bench examples
+	$(BIN)/mypy
+
+# The benchmarks need transformers as well, which tests and demo do not.
+bench: $(READY)
+	$(BIN)/pip install --quiet -e '.[bench]'
+	$(BIN)/python -m bench
+
+# torch comes first and pinned, so that nothing else decides which build is installed.
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,77 @@
+"""Compares what we captured with what torch itself counts, and says where they differ.
+
+The numbers that torch keeps are known to be wrong in places, so a difference is no alarm. It is
+shown all the same, with the reason where we can derive it from captured facts, because the reader
+may be looking at the other number.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from fullgraph.analysis.ledger import CompileKey, Ledger
+from fullgraph.model.report import Disagreement
+
+UNEXPLAINED = "we cannot explain this difference; please report it"
+
+
+def reconcile(ledger: Ledger) -> None:
+    ledger.disagreements += [
+        finding for finding in (_breaks(ledger), _graphs(ledger), _ops(ledger)) if finding
+    ]
+
+
+def _breaks(ledger: Ledger) -> Disagreement | None:
+    ours = len(ledger.occurrences)
+    theirs = sum(compile_.counted_breaks for compile_ in ledger.compiles.values())
+    if ours == theirs:
+        return None
+    uncounted = sum(o.outcome in ("skipped", "raised") for o in ledger.occurrences)
+    jumps = sum(_is_uncounted_jump(o.event.reasons[0].type, o.outcome) for o in ledger.occurrences)
+    unfinished = sum(o.compile not in ledger.compiles for o in ledger.occurrences)
+    parts = []
+    if uncounted:
+        parts.append(f"{uncounted} ended in a frame that was skipped or in an error")
+    if jumps:
+        parts.append(f"{jumps} were branches on data")
+    if unfinished:
+        parts.append(f"{unfinished} were in a compile that did not finish")
+    explained = ours - theirs == uncounted + jumps
+    why = f"torch does not count: {'; '.join(parts)}" if parts else UNEXPLAINED
+    if parts and not explained and not unfinished:
+        why = f"{why}; {abs(ours - theirs - uncounted - jumps)} remain unexplained"
+    return Disagreement("breaks", ours, 'torch._dynamo.utils.counters["graph_break"]', theirs, why)
+
+
+def _is_uncounted_jump(type_: str, outcome: str) -> bool:
+    return type_ == "Data-dependent branching" and outcome in ("resumed", "cut")
+
+
+def _graphs(ledger: Ledger) -> Disagreement | None:
+    ours = len(ledger.graphs)
+    theirs = sum(compile_.counted_graphs for compile_ in ledger.compiles.values())
+    if ours == theirs or _is_unfinished(ledger):
+        return None
+    return Disagreement(
+        "graphs", ours, 'torch._dynamo.utils.counters["stats"]["unique_graphs"]', theirs,
+        UNEXPLAINED,
+    )  # fmt: skip
+
+
+def _ops(ledger: Ledger) -> Disagreement | None:
+    """Operations, only of compiles for which torch kept a figure."""
+    ours: dict[CompileKey, int] = defaultdict(int)
+    for process, graph in ledger.graphs:
+        ours[process, graph.compile] += graph.ops
+    known = {k: c.counted_ops for k, c in ledger.compiles.items() if c.counted_ops is not None}
+    captured = sum(ours[key] for key in known)
+    theirs = sum(known.values())
+    if captured == theirs:
+        return None
+    return Disagreement(
+        "ops", captured, "torch._dynamo.utils.get_compilation_metrics()", theirs, UNEXPLAINED
+    )
+
+
+def _is_unfinished(ledger: Ledger) -> bool:
+    return any((process, graph.compile) not in ledger.compiles for process, graph in ledger.graphs)

@@ -1,0 +1,72 @@
+"""Occurrences of one type of break at one place are one site: that is what a person fixes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fullgraph.analysis.ledger import Ledger, Occurrence
+from fullgraph.model.events import Code, Frame
+from fullgraph.model.report import YOURS, Site
+from fullgraph.registry.taxonomy import category_of
+
+
+def group_sites(ledger: Ledger) -> None:
+    for occurrence in ledger.occurrences:
+        ledger.occurrences_of.setdefault(site_key(occurrence), []).append(occurrence)
+    for key, occurrences in ledger.occurrences_of.items():
+        ledger.sites[key] = _describe(ledger, key, occurrences)
+
+
+def site_key(occurrence: Occurrence) -> str:
+    place = place_of(occurrence)
+    column = "" if place.column is None else f":{place.column}"
+    return f"{occurrence.event.reasons[0].type} @ {place.file}:{place.line}{column}"
+
+
+def place_of(occurrence: Occurrence) -> Frame:
+    """Where the break is; one that was raised before tracing began is at the function's start."""
+    event = occurrence.event
+    if event.stack.frames and event.stack.traced:
+        return event.stack.frames[-1]
+    return Frame(event.root.file, event.root.line, event.root.function)
+
+
+def name_of(code: Code) -> str:
+    rest = f" after line {code.resumed_at}" if code.resumed_at else ""
+    return f"{code.function}(){rest}"
+
+
+def _describe(ledger: Ledger, key: str, occurrences: list[Occurrence]) -> Site:
+    # The deepest stack shows most: how the program reached the place, not only where it resumed.
+    fullest = max(occurrences, key=lambda o: o.event.stack.traced)
+    event = fullest.event
+    reason, place = event.reasons[0], place_of(fullest)
+    owner = ledger.owners.of_stack(event.stack.frames or (place,))
+    outcomes = Counter(occurrence.outcome for occurrence in occurrences)
+    return Site(
+        key=key,
+        id=reason.id,
+        type=reason.type,
+        category=category_of(reason.id, reason.type),
+        owner=owner,
+        file=place.file,
+        line=place.line,
+        column=place.column,
+        function=place.function,
+        occurrences=len(occurrences),
+        resumed=outcomes["resumed"],
+        cut=outcomes["cut"],
+        skipped=outcomes["skipped"],
+        raised=outcomes["raised"],
+        frames=tuple(dict.fromkeys(o.event.root.function for o in occurrences)),
+        explanation=reason.explanation,
+        hints=reason.hints,
+        context=reason.context,
+        via=None if owner == YOURS else ledger.owners.your_line(event.stack.frames),
+        cascade_of=None,
+        because="",
+        excerpt=event.stack.excerpt,
+        end_line=place.end_line,
+        end_column=place.end_column,
+        stack=event.stack.frames,
+    )

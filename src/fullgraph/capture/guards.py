@@ -1,0 +1,123 @@
+"""Every guard that failed, where torch names only the first.
+
+Given the guard managers of the code compiled so far, walks their trees and asks each guard again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fullgraph.model.events import GuardFailure
+
+# These compare several values and keep state between calls; asking one alone proves nothing.
+_RELATIONAL = frozenset(
+    {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SYMBOLIC_SHAPE_GUARD"}
+)
+_COMMENT = re.compile(r"\s+# .*$", re.DOTALL)
+_LOCAL = re.compile(r"L\['(\w+)'\]")
+_FIRST_LINE_PREFIX = re.compile(r"^[!\d]+(/\d+)+: ")
+_MANY = 50
+
+
+def failed_guards(
+    entries: list[Any], values: Mapping[str, object], first_reasons: list[str]
+) -> tuple[GuardFailure, ...]:
+    """What failed in each of `entries`, the pieces of compiled code that were tried."""
+    failures: list[GuardFailure] = []
+    for index, entry in enumerate(entries):
+        first = _readable(first_reasons[index]) if index < len(first_reasons) else ""
+        failed = _distinct([first, *_walk(entry.guard_manager, values)])
+        failures.append(GuardFailure(str(getattr(entry, "compile_id", "")), tuple(failed[:_MANY])))
+    return tuple(failures)
+
+
+def list_entries(entries: Any) -> list[Any]:
+    """Cache entries as a list; before torch 2.13 they came as a linked list."""
+    if isinstance(entries, list):
+        return entries
+    listed: list[Any] = []
+    while entries is not None:
+        listed.append(entries)
+        entries = getattr(entries, "next", None)
+    return listed
+
+
+def _walk(manager: Any, values: Mapping[str, object]) -> list[str]:
+    root = getattr(manager, "root", None)
+    scope = getattr(manager, "global_scope", None)
+    if root is None or scope is None:
+        return []
+    names: dict[str, object] = {"L": values, "G": scope.get("G")}
+    names.update(manager.closure_vars or {})
+    found = [*_failed_leaves(root, dict(scope), names), *_failed_shapes(root, dict(scope), names)]
+    return [_readable(part) for part in found]
+
+
+def _failed_leaves(
+    manager: Any, scope: dict[str, object], names: dict[str, object]
+) -> Iterator[str]:
+    leaves = [leaf for leaf in manager.get_leaf_guards() if type(leaf).__name__ not in _RELATIONAL]
+    if leaves:
+        try:
+            value = eval(manager.get_source(), scope, names)
+        except Exception:
+            # The value is gone (a missing key, a shorter list): the guard on its container says so.
+            leaves = []
+        for leaf in leaves:
+            yield from _failed_parts(leaf, value)
+    for child in _children(manager):
+        yield from _failed_leaves(child, scope, names)
+
+
+def _children(manager: Any) -> Iterator[Any]:
+    yield from manager.get_child_managers()
+    if hasattr(manager, "get_key_value_managers"):
+        for pair in manager.get_key_value_managers().values():
+            yield from (child for child in pair if child is not None)
+
+
+def _failed_parts(leaf: Any, value: object) -> list[str]:
+    try:
+        if leaf(value):
+            return []
+        if hasattr(leaf, "check_verbose"):
+            return list(leaf.check_verbose(value).verbose_code_parts)
+    except Exception:
+        return []
+    return list(leaf.verbose_code_parts())
+
+
+def _failed_shapes(root: Any, scope: dict[str, object], names: dict[str, object]) -> Iterator[str]:
+    if not hasattr(root, "get_epilogue_lambda_guards"):
+        return
+    for guard in root.get_epilogue_lambda_guards():
+        for part in guard.verbose_code_parts():
+            try:
+                if eval(part, scope, names) is False:
+                    yield part
+            except Exception:
+                continue
+
+
+def _readable(part: str) -> str:
+    """The condition alone, without torch's comment and scope names."""
+    line = _FIRST_LINE_PREFIX.sub("", part).split("\nUser stack trace:")[0]
+    return _LOCAL.sub(r"\1", _COMMENT.sub("", line)).strip()
+
+
+def _distinct(parts: list[str]) -> list[str]:
+    """Without repeats, and without a tensor's raw check where a plain sentence says the same."""
+    seen = list(dict.fromkeys(part for part in parts if part))
+    told = [part for part in seen if part.startswith("tensor ")]
+    return [
+        part
+        for part in seen
+        if not (part.startswith("check_tensor(") and any(_about(part, told_) for told_ in told))
+    ]
+
+
+def _about(check: str, sentence: str) -> bool:
+    name = check.removeprefix("check_tensor(").split(",", 1)[0]
+    return f"'{name}'" in sentence

@@ -1,0 +1,65 @@
+"""Reads the text of a graph break as Dynamo writes it.
+
+A message is a type on a line of its own, then `Explanation:`, any number of `Hint:`s and a
+`Developer debug context:`. One message can hold several, where a break was followed by another
+while it was handled.
+"""
+
+from __future__ import annotations
+
+import re
+
+from fullgraph.model.events import Reason
+
+_NEXT = "*** While handling this graph break, another graph break occurred: ***"
+_FIELD = re.compile(r"^  (Explanation|Hint|Developer debug context): ?", re.MULTILINE)
+# What torch adds below a message: a link, the user's stack, advice about environment variables.
+_TAIL = re.compile(
+    r"^ ?For more details about this graph break, please visit: |^from user code:|"
+    r"^Set TORCHDYNAMO_VERBOSE=1 ",
+    re.MULTILINE,
+)
+# Some messages name the size of a tensor's repr; one screen is plenty for a report.
+_LONGEST = 4000
+
+
+def parse_message(text: str) -> tuple[Reason, ...]:
+    """The breaks in `text`, the cause first. Text of any other shape is one break with no fields."""
+    reasons = tuple(_parse_one(part) for part in text.split(_NEXT) if part.strip())
+    return reasons or (Reason(type=""),)
+
+
+def _parse_one(text: str) -> Reason:
+    tail = _TAIL.search(text)
+    text = text[: tail.start()] if tail else text
+    fields = list(_FIELD.finditer(text))
+    head = text[: fields[0].start()] if fields else text
+    explanation, context, hints = "", "", []
+    for match, following in zip(fields, [*fields[1:], None], strict=True):
+        value = _unindent(text[match.end() : following.start() if following else len(text)])
+        if match[1] == "Explanation":
+            explanation = value
+        elif match[1] == "Hint":
+            hints.append(value)
+        else:
+            context = value
+    return Reason(
+        type=_type_line(head, has_fields=bool(fields)),
+        explanation=explanation,
+        hints=tuple(hint for hint in hints if hint),
+        context=context,
+    )
+
+
+def _type_line(head: str, *, has_fields: bool) -> str:
+    """The type stands right above the fields; sentences about the instruction may precede it."""
+    lines = [line.strip() for line in head.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    return lines[-1] if has_fields else lines[0]
+
+
+def _unindent(value: str) -> str:
+    lines = [line.strip() for line in value.strip().splitlines()]
+    joined = "\n".join(lines).strip()
+    return joined if len(joined) <= _LONGEST else joined[:_LONGEST] + " …"

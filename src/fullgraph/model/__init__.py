@@ -1,0 +1,1 @@
+"""The words everything speaks: frozen structs, no torch."""

@@ -1,0 +1,275 @@
+"""A session: a header and what was captured after it, as JSON lines that survive a crash.
+
+Every line is complete in itself and is written with one system call, so a process that is killed
+loses at most the line it was writing. Reasons and stacks repeat a lot; each is written once, as a
+line of its own, and referred to by number afterwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct, json
+
+from fullgraph.errors import SessionError
+from fullgraph.files import replace_file
+from fullgraph.model.events import (
+    FORMAT_VERSION,
+    Backward,
+    Break,
+    Code,
+    Compile,
+    End,
+    Event,
+    Graph,
+    Problem,
+    Reason,
+    Recompile,
+    Resumption,
+    Settings,
+    Stack,
+)
+
+SUFFIX = ".jsonl"
+
+
+class Header(Struct, frozen=True, tag="header", tag_field="event", omit_defaults=True):
+    """Where a session comes from."""
+
+    format: int
+    fullgraph: str
+    # The runner is `fullgraph run` itself: it knows the command, and captures nothing.
+    role: Literal["program", "runner"] = "program"
+    torch: str = ""
+    python: str = ""
+    platform: str = ""
+    command: tuple[str, ...] = ()
+    directory: str = ""
+    process: int = 0
+    rank: int | None = None
+    started: float = 0.0
+    # Which folders hold torch, the standard library and installed packages: who owns a file.
+    torch_folder: str = ""
+    stdlib_folders: tuple[str, ...] = ()
+    package_folders: tuple[str, ...] = ()
+
+
+class Session(Struct, frozen=True):
+    """What one process did. `warnings` says what could not be read back."""
+
+    header: Header
+    events: tuple[Event, ...]
+    warnings: tuple[str, ...] = ()
+    path: str = ""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the session to `path`; an existing file is replaced only when all is written."""
+        encoder = LineEncoder()
+        lines = (encoder.event(event) for event in self.events)
+        replace_file(path, itertools.chain([encoder.header(self.header)], lines))
+
+
+# How the file refers to a reason or a stack that was written before.
+class _ReasonLine(Struct, frozen=True, tag="reason", tag_field="event"):
+    key: int
+    reason: Reason
+
+
+class _StackLine(Struct, frozen=True, tag="stack", tag_field="event"):
+    key: int
+    stack: Stack
+
+
+class _BreakLine(Struct, frozen=True, tag="break", tag_field="event", omit_defaults=True):
+    compile: str
+    root: Code
+    reasons: tuple[int, ...]
+    stack: int
+    outcome: Resumption = "resumed"
+    attempt: int = 0
+
+
+_Line = (
+    Header
+    | _ReasonLine
+    | _StackLine
+    | _BreakLine
+    | Compile
+    | Graph
+    | Recompile
+    | Backward
+    | Settings
+    | Problem
+    | End
+)
+_T = TypeVar("_T", Reason, Stack)
+
+
+class LineEncoder:
+    """Turns events into lines, each reason and stack once."""
+
+    def __init__(self) -> None:
+        self._encoder = json.Encoder()
+        self._reasons: dict[Reason, int] = {}
+        self._stacks: dict[Stack, int] = {}
+
+    def header(self, header: Header) -> bytes:
+        return self._encoder.encode(header) + b"\n"
+
+    def event(self, event: Event) -> bytes:
+        if not isinstance(event, Break):
+            return self._encoder.encode(event) + b"\n"
+        lines: list[bytes] = []
+        reasons = tuple(self._key(self._reasons, r, _ReasonLine, lines) for r in event.reasons)
+        stack = self._key(self._stacks, event.stack, _StackLine, lines)
+        line = _BreakLine(event.compile, event.root, reasons, stack, event.outcome, event.attempt)
+        lines.append(self._encoder.encode(line))
+        return b"\n".join(lines) + b"\n"
+
+    def _key(
+        self, known: dict[_T, int], value: _T, line: Callable[[int, _T], Struct], out: list[bytes]
+    ) -> int:
+        if value not in known:
+            known[value] = len(known)
+            out.append(self._encoder.encode(line(known[value], value)))
+        return known[value]
+
+
+def load(path: str | os.PathLike[str]) -> Session:
+    """Read a session file.
+
+    A torn last line and events that this version does not know are tolerated and reported in
+    `warnings`; any other damage is an error that names the line.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise SessionError(f"cannot read {file}: {error.strerror or error}") from None
+    if not data.strip():
+        raise SessionError(f"{file} is empty; it holds no session")
+    return _Reader(file, data).read()
+
+
+def load_all(paths: tuple[str, ...]) -> list[Session]:
+    """Read the sessions in `paths`, each of which is a file or a folder of session files."""
+    sessions: list[Session] = []
+    for path in paths:
+        files = sorted(Path(path).glob(f"*{SUFFIX}")) if os.path.isdir(path) else [Path(path)]
+        if not files:
+            raise SessionError(f"{path} holds no session: there is no *{SUFFIX} file in it")
+        sessions += [load(file) for file in files]
+    return sessions
+
+
+class _Reader:
+    def __init__(self, file: Path, data: bytes) -> None:
+        self._file = file
+        self._complete = data.endswith(b"\n")
+        self._lines = data.split(b"\n")
+        if not self._lines[-1]:
+            self._lines.pop()
+        self._decode = json.Decoder(_Line).decode
+        self._reasons: dict[int, Reason] = {}
+        self._stacks: dict[int, Stack] = {}
+        self._warnings: list[str] = []
+        self._unknown: dict[str, int] = {}
+
+    def read(self) -> Session:
+        header = self._header(self._lines[0])
+        events = tuple(self._events())
+        for name, count in sorted(self._unknown.items()):
+            self._warnings.append(
+                f"{self._file}: {count} {name!r} {_plural(count, 'event')} not understood by this "
+                "version of fullgraph and left out"
+            )
+        return Session(header, events, tuple(self._warnings), str(self._file))
+
+    def _header(self, line: bytes) -> Header:
+        try:
+            facts = json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            facts = None
+        if not isinstance(facts, dict) or facts.get("event") != "header":
+            raise SessionError(f"{self._file} is not a fullgraph session: line 1 is no header")
+        version = facts.get("format")
+        if not isinstance(version, int) or version < 1:
+            raise SessionError(f"{self._file}, line 1: the header names no format version")
+        if version > FORMAT_VERSION:
+            raise SessionError(
+                f"{self._file} was written by a newer fullgraph (format {version}; this one reads "
+                f"up to {FORMAT_VERSION}): upgrade with pip install -U fullgraph"
+            )
+        try:
+            return msgspec.convert(facts, Header)
+        except msgspec.ValidationError as error:
+            raise SessionError(f"{self._file}, line 1: {error}") from None
+
+    def _events(self) -> Iterator[Event]:
+        last = len(self._lines)
+        for number, line in enumerate(self._lines[1:], start=2):
+            try:
+                event = self._event(self._decode(line))
+            except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
+                if number == last and not self._complete:
+                    self._warnings.append(
+                        f"{self._file}: the last line is torn (the process was killed while it "
+                        "wrote); everything before it is here"
+                    )
+                    return
+                if self._is_unknown_event(line):
+                    continue
+                raise SessionError(
+                    f"{self._file}, line {number}: damaged ({_explain(error)})"
+                ) from None
+            if event is not None:
+                yield event
+
+    def _event(self, line: _Line) -> Event | None:
+        if isinstance(line, _BreakLine):
+            return Break(
+                line.compile,
+                line.root,
+                tuple(self._reasons[key] for key in line.reasons),
+                self._stacks[line.stack],
+                line.outcome,
+                line.attempt,
+            )
+        if isinstance(line, _ReasonLine):
+            self._reasons[line.key] = line.reason
+            return None
+        if isinstance(line, _StackLine):
+            self._stacks[line.key] = line.stack
+            return None
+        if isinstance(line, Header):
+            raise msgspec.ValidationError("a second header")
+        return line
+
+    def _is_unknown_event(self, line: bytes) -> bool:
+        try:
+            facts = json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return False
+        name = facts.get("event") if isinstance(facts, dict) else None
+        if not isinstance(name, str) or name in _KNOWN_EVENTS:
+            return False
+        self._unknown[name] = self._unknown.get(name, 0) + 1
+        return True
+
+
+_KNOWN_EVENTS = frozenset(str(line.__struct_config__.tag) for line in get_args(_Line))
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it refers to entry {error.args[0]}, which no earlier line holds"
+    return str(error)
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
