@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fullgraph.analysis.causes import rank_causes
 from fullgraph.analysis.cascades import find_cascades
+from fullgraph.analysis.causes import rank_causes
 from fullgraph.analysis.eager import find_eager_frames, settle_outcomes
 from fullgraph.analysis.ledger import Ledger, open_ledger
 from fullgraph.analysis.recompiles import list_recompiles

@@ -35,7 +35,7 @@ def _urgency(cause: Cause) -> tuple[bool, bool, int, int, bool, str, int, int]:
 
 
 def _cause(ledger: Ledger, site: Site) -> Cause:
-    frames = [frame.function for frame in ledger.eager_frames if frame.site == site.key]
+    frames = [frame.qualified for frame in ledger.eager_frames if frame.site == site.key]
     return Cause(
         **msgspec.structs.asdict(site),
         rank=0,

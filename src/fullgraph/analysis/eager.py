@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fullgraph.analysis.ledger import CompileKey, Ledger, Occurrence
-from fullgraph.analysis.sites import site_key
+from fullgraph.analysis.sites import name_of, site_key
 from fullgraph.model.events import Code
 from fullgraph.model.report import EagerFrame
 
@@ -52,6 +52,7 @@ def _cause_of(ledger: Ledger, key: str) -> str:
 def _describe(ledger: Ledger, code: Code, skip: _Skip) -> EagerFrame:
     return EagerFrame(
         function=code.function,
+        qualified=name_of(code),
         file=code.file,
         line=code.line,
         resumed_at=code.resumed_at,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from fullgraph.analysis.ledger import CompileKey, Ledger
+from fullgraph.analysis.ledger import CompileKey, Ledger, Occurrence
 from fullgraph.model.report import Disagreement
 
 UNEXPLAINED = "we cannot explain this difference; please report it"
@@ -27,8 +27,10 @@ def _breaks(ledger: Ledger) -> Disagreement | None:
     if ours == theirs:
         return None
     uncounted = sum(o.outcome in ("skipped", "raised") for o in ledger.occurrences)
-    jumps = sum(_is_uncounted_jump(o.event.reasons[0].type, o.outcome) for o in ledger.occurrences)
-    unfinished = sum(o.compile not in ledger.compiles for o in ledger.occurrences)
+    jumps = sum(_is_uncounted_jump(o) for o in ledger.occurrences)
+    unfinished = sum(
+        bool(o.event.compile) and o.compile not in ledger.compiles for o in ledger.occurrences
+    )
     parts = []
     if uncounted:
         parts.append(f"{uncounted} ended in a frame that was skipped or in an error")
@@ -43,8 +45,13 @@ def _breaks(ledger: Ledger) -> Disagreement | None:
     return Disagreement("breaks", ours, 'torch._dynamo.utils.counters["graph_break"]', theirs, why)
 
 
-def _is_uncounted_jump(type_: str, outcome: str) -> bool:
-    return type_ == "Data-dependent branching" and outcome in ("resumed", "cut")
+def _is_uncounted_jump(occurrence: Occurrence) -> bool:
+    """A branch in the function being compiled; one in a function that it calls is counted."""
+    return (
+        occurrence.event.reasons[0].type == "Data-dependent branching"
+        and occurrence.event.stack.traced == 1
+        and occurrence.outcome == "resumed"
+    )
 
 
 def _graphs(ledger: Ledger) -> Disagreement | None:

@@ -32,8 +32,7 @@ def place_of(occurrence: Occurrence) -> Frame:
 
 
 def name_of(code: Code) -> str:
-    rest = f" after line {code.resumed_at}" if code.resumed_at else ""
-    return f"{code.function}(){rest}"
+    return code.qualified or code.function
 
 
 def _describe(ledger: Ledger, key: str, occurrences: list[Occurrence]) -> Site:
@@ -58,7 +57,7 @@ def _describe(ledger: Ledger, key: str, occurrences: list[Occurrence]) -> Site:
         cut=outcomes["cut"],
         skipped=outcomes["skipped"],
         raised=outcomes["raised"],
-        frames=tuple(dict.fromkeys(o.event.root.function for o in occurrences)),
+        frames=tuple(dict.fromkeys(name_of(o.event.root) for o in occurrences)),
         explanation=reason.explanation,
         hints=reason.hints,
         context=reason.context,

@@ -32,7 +32,8 @@ NOWHERE = Span(None, None, None)
 
 def describe_code(code: CodeType) -> Code:
     function, resumed_at = plain_name(code.co_name)
-    return Code(code.co_filename, code.co_firstlineno, function, resumed_at)
+    qualified = code.co_qualname.removesuffix(code.co_name) + function
+    return Code(code.co_filename, code.co_firstlineno, function, qualified, resumed_at)
 
 
 def plain_name(name: str) -> tuple[str, int | None]:

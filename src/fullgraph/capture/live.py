@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -153,7 +153,7 @@ class _ThreadState(threading.local):
 
 
 class Capture:
-    """Listens to Dynamo and tells its sinks. There is one a process: `subscribe` and `unsubscribe`."""
+    """Listens to Dynamo and tells whoever has subscribed. There is one for the whole process."""
 
     def __init__(self) -> None:
         self._sinks: list[Sink] = []
@@ -205,7 +205,7 @@ class Capture:
         self._counters, self._metrics = utils.counters, utils.get_compilation_metrics
         self._context = import_module("torch._guards").CompileContext
         self._config = import_module("torch._dynamo").config
-        self._torch_folder = Path(torch.__file__).parent
+        self._torch_folder = Path(str(torch.__file__)).parent
         hooks = [hook for hook in HOOKS if hook.serves(release)]
         # Look all of them up before the first is replaced: all or nothing.
         found = [_look_up(torch.__version__, hook.place) for hook in hooks]
@@ -359,12 +359,15 @@ class Capture:
             return
         if error is record.last_logged or getattr(error, "logged", False):
             return
+        if not record.compile_id and not _is_compiled_directly():
+            # A generator that runs in eager because its caller does. It is nobody's finding.
+            return
         record.pending = self._describe_break(record, error, "", "skipped")
 
     def _before_logged_break(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         record = self._current()
         # From torch 2.11 on the exception is an argument; before, it is the one being handled.
-        error = kwargs.get("exc") or sys.exc_info()[1]
+        error: BaseException | None = kwargs.get("exc") or sys.exc_info()[1]
         if record is None or getattr(error, "logged", False):
             return
         reason = str(kwargs.get("reason", ""))
@@ -373,7 +376,8 @@ class Capture:
             outcome = "cut"
         elif reason.startswith("Failed to handle graph break gracefully"):
             outcome = "skipped"
-        if not isinstance(error, (*self._break_errors, _named("StepUnsupported"))):
+        if error is not None and not hasattr(error, "msg"):
+            # Not one of Dynamo's own: something that the program itself is handling.
             error = None
         record.last_logged = error
         translator = args[0] if args and hasattr(args[0], "current_instruction") else None
@@ -489,22 +493,24 @@ def _look_up(version: str, place: str) -> tuple[Any, str, Any]:
         return owner, name, getattr(owner, name)
     except (ImportError, AttributeError):
         raise CaptureError(
-            f"torch {version} has no {module}.{path}, which fullgraph listens to: upgrade fullgraph "
-            "with pip install -U fullgraph, or use a torch release that it knows (2.8 to 2.15)"
+            f"torch {version} has no {module}.{path}, which capturing needs: upgrade fullgraph, "
+            "or use a torch release that this version knows (2.8 to 2.15)"
         ) from None
+
+
+def _is_compiled_directly() -> bool:
+    """Whether the frame that Dynamo looks at is the one `torch.compile` was given."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if "convert_frame" not in file and file != __file__:
+            return "eval_frame" in file
+        frame = frame.f_back
+    return False
 
 
 def _do_nothing(*_: Any) -> None:
     pass
-
-
-def _named(name: str) -> type[BaseException]:
-    found: type[BaseException] = getattr(import_module("torch._dynamo.exc"), name, _NeverRaised)
-    return found
-
-
-class _NeverRaised(BaseException):
-    """Stands for an exception that this release of torch does not have."""
 
 
 def _renamed(reason: Reason, name: str) -> Reason:

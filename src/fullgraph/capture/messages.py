@@ -24,7 +24,7 @@ _LONGEST = 4000
 
 
 def parse_message(text: str) -> tuple[Reason, ...]:
-    """The breaks in `text`, the cause first. Text of any other shape is one break with no fields."""
+    """The breaks in `text`, the cause first. Any other text is one break with no fields."""
     reasons = tuple(_parse_one(part) for part in text.split(_NEXT) if part.strip())
     return reasons or (Reason(type=""),)
 

@@ -74,7 +74,7 @@ def run_program(target: Sequence[str], folder: Path) -> int:
 
 
 def end_like(code: int) -> NoReturn:
-    """Exit as a process did whose exit code this is; a negative one means that a signal ended it."""
+    """End as a process with this exit code did; a negative one is the signal that ended it."""
     if code >= 0 or sys.platform == "win32":
         sys.exit(code if code >= 0 else 128 - code)
     import resource
@@ -149,7 +149,7 @@ class _RunnerSession:
         replace_file(self._path, [self._header, self._encoder.event(End(round(seconds, 6)))])
 
 
-def _run_passing_signals(command: Sequence[str], environment: dict[str, str]) -> int:
+def _run_passing_signals(command: list[str], environment: dict[str, str]) -> int:
     """Wait for the child, and for signals that somebody sends to us but means for the program."""
     watched = {*_PASSED_ON, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)

@@ -42,6 +42,8 @@ class Code(Struct, frozen=True, omit_defaults=True):
     file: str
     line: int
     function: str
+    # The name with its class, `Model.forward`, where Python tells.
+    qualified: str = ""
     resumed_at: int | None = None
 
 

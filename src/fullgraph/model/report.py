@@ -103,6 +103,7 @@ class EagerFrame(Struct, frozen=True):
     """A frame that Dynamo gave up on whole."""
 
     function: str
+    qualified: str
     file: str
     line: int
     resumed_at: int | None

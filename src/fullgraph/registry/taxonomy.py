@@ -122,8 +122,8 @@ RULES = (
     ("distributed", r"distributed|collective|process.?group|\bfsdp|\bddp|dtensor|rank\b"),
     ("higher-order", r"higher.?order|\bcond\b|torch\.cond|while_loop|\bhop\b|\bvmap|checkpoint"
                      r"|invoke_subgraph|associative_scan|\bscan\b|flex_attention|wrap_"),
-    (DATA_DEPENDENT, r"data.dependent (branch|op|jump)|data-dependent|tensor\.item|\.tolist|\.item\("
-                     r"|\bitem\b|__bool__|nonzero_static|scalar output|\.numpy\(\)|as a bool"),
+    (DATA_DEPENDENT, r"data.dependent (branch|op|jump)|data-dependent|tensor\.item|\.tolist"
+                     r"|\.item\(|\bitem\b|__bool__|nonzero_static|scalar output|\.numpy\(\)"),
     ("dynamic-shapes", r"dynamic shape|dynamic.output|unbacked|symbolic|symint|symnode"),
     ("effects", r"\bprint|logging|logger|warning|reorderable|\bi/o\b|breakpoint"),
     ("subclasses", r"subclass|torch_function|torch_dispatch|\bmode\b|fake tensor subclass"),

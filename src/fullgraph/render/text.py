@@ -16,7 +16,6 @@ from fullgraph.model.report import (
     Site,
     Summary,
 )
-from fullgraph.registry.taxonomy import title_of
 
 TOP = 10
 _PACKAGES = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
@@ -62,7 +61,6 @@ class _Writer:
         yield from self._section("errors while compiling", self._errors())
         yield from self._section("where torch's own numbers differ", self._disagreements())
         yield from self._section("not captured", self._problems())
-        yield from self._next_steps(shown)
 
     # The headline
 
@@ -133,7 +131,7 @@ class _Writer:
                 continue
             mark = ">" if line.number == site.line else " "
             row = f"    {mark} {line.number:>{digits}} | {text}"
-            yield self._style(row[: self._width], "" if mark == ">" else "dim")
+            yield self._style(self._clipped(row), "" if mark == ">" else "dim")
             if line.number == site.line:
                 pointer = _pointer(site, line.text, text, removed)
                 if pointer:
@@ -158,7 +156,7 @@ class _Writer:
         yield from self._more(len(frames))
 
     def _eager_frame(self, frame: EagerFrame) -> str:
-        name = f"{frame.function}()"
+        name = f"{frame.qualified}()"
         if frame.resumed_at:
             name += f" after line {frame.resumed_at}"
         times = "" if frame.occurrences == 1 else f", {frame.occurrences} times"
@@ -169,8 +167,7 @@ class _Writer:
     def _recompiles(self) -> Iterator[str]:
         recompiles = self._report.recompiles
         for recompile in recompiles[: self._top]:
-            row = f"  {self._recompile(recompile)}"
-            yield row if len(row) <= self._width else row[: self._width - 1] + "…"
+            yield self._clipped(f"  {self._recompile(recompile)}")
         yield from self._more(len(recompiles))
 
     def _recompile(self, recompile: RecompileFinding) -> str:
@@ -210,12 +207,6 @@ class _Writer:
         for problem in self._report.problems:
             yield from self._wrapped(_clean(problem.message), "  ", "      ")
 
-    def _next_steps(self, shown: tuple[Cause, ...]) -> Iterator[str]:
-        known = [cause for cause in shown if cause.id]
-        if known:
-            yield ""
-            yield f"next: {title_of(known[0].category)} come first; start with number {known[0].rank}"
-
     def _more(self, count: int) -> Iterator[str]:
         if self._top is not None and count > self._top:
             yield f"  {count - self._top} more: {self._rest}"
@@ -233,6 +224,9 @@ class _Writer:
             subsequent_indent=following,
             break_on_hyphens=False,
         )
+
+    def _clipped(self, row: str) -> str:
+        return row if len(row) <= self._width else row[: self._width - 1] + "…"
 
     def _style(self, text: str, style: str) -> str:
         if not self._color or not style:

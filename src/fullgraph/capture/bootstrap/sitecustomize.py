@@ -6,11 +6,13 @@ may have, and imports nothing of fullgraph until the program imports torch._dyna
 """
 
 import importlib.machinery
+import importlib.util
 import os
 import sys
+from typing import Any
 
 
-def _leave_no_trace():
+def _leave_no_trace() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
@@ -24,24 +26,31 @@ class _AfterDynamo:
     """Starts capturing when torch._dynamo has been imported, and is gone then."""
 
     @classmethod
-    def find_spec(cls, name, path=None, target=None):
+    def find_spec(
+        cls, name: str, path: Any = None, target: Any = None
+    ) -> "importlib.machinery.ModuleSpec | None":
         if name != "torch._dynamo":
             return None
         sys.meta_path.remove(cls)
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
-            run = spec.loader.exec_module
-
-            def run_and_start(module):
-                del spec.loader.exec_module
-                run(module)
-                _start()
-
-            spec.loader.exec_module = run_and_start
+            _run_afterwards(spec.loader, _start)
         return spec
 
 
-def _start():
+def _run_afterwards(loader: Any, action: Any) -> None:
+    """Have `loader` call `action` once the module is there, and forget about it."""
+    run = loader.exec_module
+
+    def run_then_act(module: Any) -> None:
+        del loader.exec_module
+        run(module)
+        action()
+
+    loader.exec_module = run_then_act
+
+
+def _start() -> None:
     try:
         from fullgraph.capture.autostart import start
     except Exception as error:
@@ -54,7 +63,5 @@ def _start():
 
 
 if os.environ.get("FULLGRAPH_CAPTURE"):
-    import importlib.util
-
     sys.meta_path.insert(0, _AfterDynamo)
 _leave_no_trace()

@@ -1,0 +1,84 @@
+"""The sites that `fullgraph run` finds are those that the zoo's own sweep finds, model by model.
+
+Compared by type, file and line; each must have a registry id.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench import _zoo
+
+MODELS = (
+    "LlavaNextForConditionalGeneration",
+    "Qwen2_5_VLForConditionalGeneration",
+    "PaddleOCRVLForConditionalGeneration",
+    "AriaForConditionalGeneration",
+    "DbrxForCausalLM",
+    "EncodecModel",
+    "ReformerModel",
+    "ViltModel",
+    "PeAudioModel",
+    "T5Model",
+)
+Site = tuple[str, str, int]
+_LIBRARY = re.compile(r".*/site-packages/|.*/lib/python3\.\d+/")
+
+
+def main() -> bool:
+    zoo = _zoo.folder()
+    if zoo is None:
+        print("zoo_sites: set FULLGRAPH_ZOO to the zoo's folder")
+        return False
+    models = _zoo.development_set(zoo) if "--all" in sys.argv else MODELS
+    with ThreadPoolExecutor(2) as pool:
+        same = list(pool.map(lambda name: _compare(zoo, name), models))
+    print(f"zoo_sites: {sum(same)} of {len(same)} models have exactly the same sites")
+    return all(same)
+
+
+def _compare(zoo: Path, name: str) -> bool:
+    expected, found, without_id = _swept(zoo, name), *_reported(zoo, name)
+    verdict = "same" if expected == found and not without_id else "DIFFERENT"
+    print(f"  {name:42} {len(expected):3} sites expected, {len(found):3} found  {verdict}", flush=True)
+    for site in sorted(expected - found):
+        print("      missing", site)
+    for site in sorted(found - expected):
+        print("      extra  ", site)
+    for site in without_id:
+        print("      no id  ", site)
+    return verdict == "same"
+
+
+def _swept(zoo: Path, name: str) -> set[Site]:
+    output = _python(zoo, "zoo_sweep.py", "--one", name).stdout
+    events = json.loads(output[output.index("{") :])["events"]
+    return {(event["gb_type"], event["file"], event["line"]) for event in events}
+
+
+def _reported(zoo: Path, name: str) -> tuple[set[Site], list[str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        _python(
+            zoo, "-m", "fullgraph", "run", "--format", "json", "-o", str(report),
+            "--session", f"{folder}/session", "run_model.py", name,
+        )  # fmt: skip
+        sites = json.loads(report.read_text())["sites"]
+    found = {(site["type"], _LIBRARY.sub("", site["file"]), site["line"]) for site in sites}
+    return found, [site["key"] for site in sites if not site["id"]]
+
+
+def _python(zoo: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, *args],
+        cwd=zoo, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True,
+    )  # fmt: skip
