@@ -35,6 +35,10 @@ def find_eager_frames(ledger: Ledger) -> None:
             skip = found.setdefault(compile_.code, _Skip())
             skip.error = skip.error or compile_.error
             skip.count += 1
+    if not ledger.compiles:
+        # Harmless where functions further in were compiled; here nothing was, and this is why.
+        for event in ledger.skips:
+            found.setdefault(event.code, _Skip(1, None, event.reason))
     ledger.eager_frames += [_describe(ledger, code, skip) for code, skip in found.items()]
 
 

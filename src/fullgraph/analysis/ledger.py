@@ -17,6 +17,7 @@ from fullgraph.model.events import (
     Recompile,
     Resumption,
     Settings,
+    Skip,
 )
 from fullgraph.model.report import (
     Cause,
@@ -51,6 +52,7 @@ class Ledger:
     owners: Owners
     occurrences: list[Occurrence] = field(default_factory=list)
     compiles: dict[CompileKey, Compile] = field(default_factory=dict)
+    skips: list[Skip] = field(default_factory=list)
     graphs: list[tuple[int, Graph]] = field(default_factory=list)
     recompile_events: list[Recompile] = field(default_factory=list)
     backwards: list[Backward] = field(default_factory=list)
@@ -85,6 +87,8 @@ def _enter(ledger: Ledger, process: int, event: object) -> None:
             ledger.occurrences.append(Occurrence(index, process, event, event.outcome))
         case Compile():
             ledger.compiles[process, event.id] = event
+        case Skip():
+            ledger.skips.append(event)
         case Graph():
             ledger.graphs.append((process, event))
         case Recompile():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from fullgraph.analysis.ledger import CompileKey, Ledger, Occurrence
+from fullgraph.model.events import Graph
 from fullgraph.model.report import Disagreement
 
 UNEXPLAINED = "we cannot explain this difference; please report it"
@@ -59,10 +60,17 @@ def _graphs(ledger: Ledger) -> Disagreement | None:
     theirs = sum(compile_.counted_graphs for compile_ in ledger.compiles.values())
     if ours == theirs or _is_unfinished(ledger):
         return None
-    return Disagreement(
-        "graphs", ours, 'torch._dynamo.utils.counters["stats"]["unique_graphs"]', theirs,
-        UNEXPLAINED,
-    )  # fmt: skip
+    failed = sum(_failed(ledger, process, graph) for process, graph in ledger.graphs)
+    why = UNEXPLAINED
+    if ours - theirs == failed:
+        why = f"torch does not count: {failed} that the backend failed to compile"
+    source = 'torch._dynamo.utils.counters["stats"]["unique_graphs"]'
+    return Disagreement("graphs", ours, source, theirs, why)
+
+
+def _failed(ledger: Ledger, process: int, graph: Graph) -> bool:
+    compile_ = ledger.compiles.get((process, graph.compile))
+    return compile_ is not None and bool(compile_.error)
 
 
 def _ops(ledger: Ledger) -> Disagreement | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import linecache
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from traceback import FrameSummary
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 from fullgraph.model.events import Code, Frame, SourceLine, Stack
@@ -101,23 +101,41 @@ def _live_span(frame: FrameType) -> Span:
     return NOWHERE
 
 
-def spans_from_traceback(error: BaseException | None) -> list[Span]:
-    """Where each of Dynamo's translators stood when `error` was raised, outermost first.
+def translator_spans(error: BaseException | None) -> list[Span]:
+    """Where each of Dynamo's translators stands, outermost first.
 
-    For releases whose stacks have no columns: the translators are still in the traceback.
+    For releases whose stacks have no columns. A translator is either running, and so on Python's
+    stack, or was left by `error`, and so in its traceback.
     """
     while error is not None and isinstance(error.__context__, type(error)):
         error = error.__context__
+    left = [tb.tb_frame for tb in _tracebacks(error)]
+    return [
+        _span_of_translator(frame.f_locals.get("self"))
+        for frame in [*_running_frames(), *left]
+        if frame.f_code.co_name == "step"
+    ]
+
+
+def _running_frames() -> list[FrameType]:
+    frames: list[FrameType] = []
+    current: FrameType | None = sys._getframe(1)
+    while current is not None and current.f_code.co_name != "_compile":
+        frames.append(current)
+        current = current.f_back
+    frames.reverse()
+    # Without a compile around, these are frames of the program itself.
+    return frames if current is not None else []
+
+
+def _tracebacks(error: BaseException | None) -> Iterator[TracebackType]:
     traceback = error.__traceback__ if error is not None else None
-    spans: list[Span] = []
     while traceback is not None:
-        if traceback.tb_frame.f_code.co_name == "step":
-            spans.append(span_of_translator(traceback.tb_frame.f_locals.get("self")))
+        yield traceback
         traceback = traceback.tb_next
-    return spans
 
 
-def span_of_translator(translator: Any) -> Span:
+def _span_of_translator(translator: Any) -> Span:
     position = getattr(getattr(translator, "current_instruction", None), "positions", None)
     if position is None:
         return NOWHERE

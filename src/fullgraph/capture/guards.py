@@ -18,6 +18,11 @@ _RELATIONAL = frozenset(
 _COMMENT = re.compile(r"\s+# .*$", re.DOTALL)
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 _FIRST_LINE_PREFIX = re.compile(r"^[!\d]+(/\d+)+: ")
+_TENSOR = re.compile(
+    r"check_tensor\((.+?), \S+, DispatchKeySet\(.*?\), (\S+), device=.*?, "
+    r"requires_grad=(\w+), size=\[(.*?)\], stride=\[(.*?)\]\)"
+)
+_TOLD = re.compile(r"^tensor '(.+?)' (?:size|stride|rank) mismatch")
 _MANY = 50
 
 
@@ -82,11 +87,39 @@ def _failed_parts(leaf: Any, value: object) -> list[str]:
     try:
         if leaf(value):
             return []
-        if hasattr(leaf, "check_verbose"):
-            return list(leaf.check_verbose(value).verbose_code_parts)
     except Exception:
         return []
-    return list(leaf.verbose_code_parts())
+    parts: list[str] = list(leaf.verbose_code_parts())
+    return [_tensor_difference(part, value) or part for part in parts]
+
+
+def _tensor_difference(part: str, value: Any) -> str | None:
+    """What is different about a tensor, where torch lists everything that it checks."""
+    match = _TENSOR.match(part)
+    if match is None or not hasattr(value, "shape"):
+        return None
+    name, dtype, requires_grad, size, stride = match.groups()
+    differences = []
+    if dtype != str(value.dtype):
+        differences.append(f"dtype {dtype}, now {value.dtype}")
+    if requires_grad != str(value.requires_grad):
+        differences.append(f"requires_grad {requires_grad}, now {value.requires_grad}")
+    differences += _numbers_that_differ("size", size, list(value.shape))
+    if not differences:
+        differences += _numbers_that_differ("stride", stride, list(value.stride()))
+    return f"{name}: {', '.join(differences)}" if differences else None
+
+
+def _numbers_that_differ(what: str, expected: str, actual: list[int]) -> list[str]:
+    numbers = [number.strip() for number in expected.split(",") if number.strip()]
+    if len(numbers) != len(actual):
+        return [f"{len(numbers)} dimensions, now {len(actual)}"]
+    return [
+        f"{what}({index}) {before}, now {now}"
+        for index, (before, now) in enumerate(zip(numbers, actual, strict=True))
+        # None stands for a dimension that may be anything.
+        if before not in ("None", str(now))
+    ]
 
 
 def _failed_shapes(root: Any, scope: dict[str, object], names: dict[str, object]) -> Iterator[str]:
@@ -108,16 +141,7 @@ def _readable(part: str) -> str:
 
 
 def _distinct(parts: list[str]) -> list[str]:
-    """Without repeats, and without a tensor's raw check where a plain sentence says the same."""
+    """Without repeats; a tensor that torch describes in a sentence is not described again."""
     seen = list(dict.fromkeys(part for part in parts if part))
-    told = [part for part in seen if part.startswith("tensor ")]
-    return [
-        part
-        for part in seen
-        if not (part.startswith("check_tensor(") and any(_about(part, told_) for told_ in told))
-    ]
-
-
-def _about(check: str, sentence: str) -> bool:
-    name = check.removeprefix("check_tensor(").split(",", 1)[0]
-    return f"'{name}'" in sentence
+    told = {name for part in seen for name in _TOLD.findall(part)}
+    return [part for part in seen if part.split(": ", 1)[0] not in told]

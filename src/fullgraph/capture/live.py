@@ -25,8 +25,7 @@ import msgspec
 from fullgraph.capture.frames import (
     build_stack,
     describe_code,
-    span_of_translator,
-    spans_from_traceback,
+    translator_spans,
 )
 from fullgraph.capture.guards import failed_guards, list_entries
 from fullgraph.capture.messages import parse_message
@@ -45,6 +44,7 @@ from fullgraph.model.events import (
     Recompile,
     Resumption,
     Settings,
+    Skip,
 )
 from fullgraph.registry.installed import OLDEST_TORCH, ids_by_type, release_of
 
@@ -162,6 +162,7 @@ class Capture:
         self._local = _ThreadState()
         self._settings: Settings | None = None
         self._problems: set[str] = set()
+        self._skipped: set[Code] = set()
         self._ids: dict[str, str] | None = None
         self._break_errors: tuple[type[BaseException], ...] = ()
         self._counters: Any = None
@@ -174,8 +175,9 @@ class Capture:
             if not self._sinks:
                 self._install()
             self._sinks.append(sink)
-            # A newcomer has not heard of the settings yet.
+            # A newcomer has not heard of these yet.
             self._settings = None
+            self._skipped.clear()
 
     def unsubscribe(self, sink: Sink) -> None:
         with self._lock:
@@ -283,6 +285,13 @@ class Capture:
             self._tell(msgspec.structs.replace(record.pending, outcome=outcome))
         if record.compile_id:
             self._tell_compile(record, result, error)
+        elif record.pending is None and error is None and _is_compiled_directly():
+            self._tell_skip(describe_code(record.frame.f_code), result)
+
+    def _tell_skip(self, code: Code, result: Any) -> None:
+        if code not in self._skipped:
+            self._skipped.add(code)
+            self._tell(Skip(code, str(getattr(result, "skip_reason", None) or "")))
 
     def _tell_compile(self, record: _FrameRecord, result: Any, error: BaseException | None) -> None:
         outcome: CompileOutcome = "compiled"
@@ -335,7 +344,7 @@ class Capture:
             record.restarts = tuple(sorted(metrics[-1].restart_reasons or ()))
             record.counted_ops = metrics[-1].graph_op_count
         if error is not None and not isinstance(error, self._break_errors):
-            record.error = f"{type(error).__name__}: {_first_line(str(error))}"
+            record.error = f"{type(error).__name__}: {_first_lines(str(error))}"
 
     def _count(self) -> tuple[int, int]:
         return (
@@ -380,8 +389,7 @@ class Capture:
             # Not one of Dynamo's own: something that the program itself is handling.
             error = None
         record.last_logged = error
-        translator = args[0] if args and hasattr(args[0], "current_instruction") else None
-        self._tell(self._describe_break(record, error, reason, outcome, translator))
+        self._tell(self._describe_break(record, error, reason, outcome))
 
     def _describe_break(
         self,
@@ -389,21 +397,17 @@ class Capture:
         error: BaseException | None,
         reason: str,
         outcome: Resumption,
-        translator: Any = None,
     ) -> Break:
         record.breaks += 1
         traced = getattr(error, "real_stack", None)
         if traced is None:
             traced = import_module("torch._guards").TracingContext.extract_stack()
-        spans = spans_from_traceback(error)
-        if not spans and translator is not None:
-            spans = [span_of_translator(translator)]
         trace_id = self._context.current_trace_id()
         return Break(
             compile=record.compile_id,
             root=record.where(),
             reasons=self._reasons(error, reason),
-            stack=build_stack(list(traced), spans),
+            stack=build_stack(list(traced), translator_spans(error)),
             outcome=outcome,
             attempt=getattr(trace_id, "attempt", 0) or 0,
         )
@@ -414,11 +418,13 @@ class Capture:
         if parsed[0].type not in known and error is not None:
             name = getattr(error, "gb_type", None) or type(error).__name__
             parsed = (_renamed(parsed[0], name), *parsed[1:])
+        reasons = tuple(msgspec.structs.replace(r, id=known.get(r.type)) for r in parsed)
         cause = getattr(error, "__cause__", None)
-        if isinstance(cause, self._break_errors) and not hasattr(cause, "gb_type"):
-            # A user error that a loop or a context manager turned into a break of its own.
-            parsed = (_renamed(parse_message(str(cause))[0], type(cause).__name__), *parsed)
-        return tuple(msgspec.structs.replace(r, id=known.get(r.type)) for r in parsed)
+        if isinstance(cause, self._break_errors):
+            # One break that led to another, where the text does not say so: up to torch 2.10, and
+            # for errors of the user's that a loop or a context manager turned into a break.
+            return (*self._reasons(cause, ""), *reasons)
+        return reasons
 
     def _registry_ids(self) -> dict[str, str]:
         if self._ids is None:
@@ -518,8 +524,11 @@ def _renamed(reason: Reason, name: str) -> Reason:
     return msgspec.structs.replace(reason, type=name, explanation=explanation)
 
 
-def _first_line(text: str) -> str:
-    return text.strip().split("\n", 1)[0][:500]
+def _first_lines(text: str) -> str:
+    """The first line, and the next where the first only announces it: `backend='x' raised:`."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    wanted = 2 if lines and lines[0].rstrip().endswith(":") else 1
+    return " ".join(lines[:wanted])[:500]
 
 
 def _plain(value: Any) -> bool | int | float | str | None:

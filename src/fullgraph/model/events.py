@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 # The history of the session format; raise the number when an old reader would misread a new file.
-#   1  header, break, compile, graph, recompile, backward, settings, problem, end
+#   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]
@@ -106,6 +106,13 @@ class Compile(Struct, frozen=True, tag="compile", tag_field="event", omit_defaul
     counted_ops: int | None = None
 
 
+class Skip(Struct, frozen=True, tag="skip", tag_field="event", omit_defaults=True):
+    """Dynamo did not even try to trace a function that `torch.compile` was given."""
+
+    code: Code
+    reason: str = ""
+
+
 class Graph(Struct, frozen=True, tag="graph", tag_field="event", omit_defaults=True):
     """One FX graph that was handed to a backend."""
 
@@ -154,4 +161,4 @@ class End(Struct, frozen=True, tag="end", tag_field="event"):
     seconds: float
 
 
-Event = Break | Compile | Graph | Recompile | Backward | Settings | Problem | End
+Event = Break | Compile | Skip | Graph | Recompile | Backward | Settings | Problem | End

@@ -32,6 +32,7 @@ from fullgraph.model.events import (
     Recompile,
     Resumption,
     Settings,
+    Skip,
     Stack,
 )
 
@@ -100,6 +101,7 @@ _Line = (
     | _StackLine
     | _BreakLine
     | Compile
+    | Skip
     | Graph
     | Recompile
     | Backward

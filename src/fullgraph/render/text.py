@@ -114,7 +114,11 @@ class _Writer:
         room = self._width - len(start)
         for index, line in enumerate(textwrap.wrap(type_, room) or [""]):
             yield self._style((start if index == 0 else " " * len(start)) + line, "bold")
-        yield from self._wrapped(f"{place}  {cause.owner}  {effect}", "    ", "    ")
+        if 4 + len(place) + len(cause.owner) + len(effect) + 4 <= self._width:
+            yield f"    {self._style(place, 'cyan')}  {self._owner(cause.owner)}  {effect}"
+        else:
+            yield f"    {self._style(place, 'cyan')}  {self._owner(cause.owner)}"
+            yield from self._wrapped(effect, "    ", "    ")
 
     def _owner(self, owner: str) -> str:
         return self._style(owner, "green" if owner.strip() == YOURS else "yellow")
@@ -156,7 +160,7 @@ class _Writer:
         yield from self._more(len(frames))
 
     def _eager_frame(self, frame: EagerFrame) -> str:
-        name = f"{frame.qualified}()"
+        name = f"{_short_name(frame.qualified)}()"
         if frame.resumed_at:
             name += f" after line {frame.resumed_at}"
         times = "" if frame.occurrences == 1 else f", {frame.occurrences} times"
@@ -174,9 +178,7 @@ class _Writer:
         place = f"{recompile.function}()  {self._path(recompile.file)}:{recompile.line}"
         failed = [guard for failure in recompile.failures for guard in failure.failed]
         distinct = list(dict.fromkeys(failed))
-        what = _one_line(distinct[0]) if distinct else "torch names no failed guard"
-        if len(distinct) > 1:
-            what = f"(1 of {len(distinct)}) {what}"
+        what = "; ".join(_one_line(guard) for guard in distinct) or "torch names no failed guard"
         if recompile.limit:
             limit = f"{recompile.limit} ({recompile.limit_value}) reached"
             return f"{place}  {limit}, new inputs run in eager; {what}"
@@ -245,12 +247,15 @@ class _Writer:
 
 def _headline_parts(summary: Summary) -> list[str]:
     if not summary.compiles and not summary.occurrences:
-        return ["nothing was compiled: the program never ran code under torch.compile"]
+        if summary.eager_frames:
+            return ["nothing was compiled: Dynamo left every frame that it was given to eager"]
+        return ["nothing was compiled: the program ran no code under torch.compile"]
     compiled = (
         f"{summary.graphs} {_plural(summary.graphs, 'graph')}, "
         f"{summary.ops} {_plural(summary.ops, 'op')} compiled"
     )
-    seconds = f"{summary.compile_seconds:.1f} s compiling"
+    digits = 1 if summary.compile_seconds >= 1 else 2
+    seconds = f"{summary.compile_seconds:.{digits}f} s compiling"
     if not summary.sites and not summary.eager_frames:
         parts = ["no graph breaks", compiled, seconds]
     else:
@@ -285,11 +290,16 @@ def _effect(cause: Cause) -> str:
 
 
 def _names(functions: tuple[str, ...]) -> str:
-    shown = [f"{_clean(name)}()" for name in functions[:2]]
+    shown = [f"{_short_name(name)}()" for name in functions[:2]]
     more = len(functions) - len(shown)
     if more:
         return f"{', '.join(shown)} and {more} more"
     return " and ".join(shown)
+
+
+def _short_name(qualified: str) -> str:
+    """`Model.forward`, or of a function inside another only its own name."""
+    return _clean(qualified.rsplit("<locals>.", 1)[-1])
 
 
 def _pointer(site: Site, line: str, shown: str, removed: int | None) -> str:
