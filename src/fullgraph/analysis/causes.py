@@ -70,7 +70,7 @@ def _cascade(place: Site, id_: str | None, type_: str, count: int, because: str)
     return Cascade(
         id=id_,
         type=type_,
-        category=category_of(id_, type_),
+        category=category_of(type_),
         file=place.file,
         line=place.line,
         column=place.column,

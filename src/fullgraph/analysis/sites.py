@@ -46,7 +46,7 @@ def _describe(ledger: Ledger, key: str, occurrences: list[Occurrence]) -> Site:
         key=key,
         id=reason.id,
         type=reason.type,
-        category=category_of(reason.id, reason.type),
+        category=category_of(reason.type, reason.explanation),
         owner=owner,
         file=place.file,
         line=place.line,

@@ -27,6 +27,7 @@ class SessionFile:
         self._encoder = LineEncoder()
         self._file = -1
         self._broken = False
+        self._ended = False
         self._started = time.perf_counter()
 
     def write(self, event: Event) -> None:
@@ -47,19 +48,20 @@ class SessionFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         self._file = os.open(self._folder / name, flags, 0o644)
         _write_all(self._file, self._encoder.header(describe_process()))
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            # A forked worker leaves without running exit handlers, but it does run finalizers.
+            util.Finalize(None, self.end, exitpriority=-1000)
 
     def after_fork(self) -> None:
         """The parent's file stays the parent's; the child gets its own when it has something."""
         if self._file >= 0:
             os.close(self._file)
         self._start()
-        util = sys.modules.get("multiprocessing.util")
-        if util is not None:
-            # A forked worker leaves without running exit handlers, but it does run finalizers.
-            util.Finalize(None, self.end, exitpriority=-1000)
 
     def end(self) -> None:
-        if self._file >= 0:
+        if self._file >= 0 and not self._ended:
+            self._ended = True
             self.write(End(round(time.perf_counter() - self._started, 6)))
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 ASKED_FOR = "asked-for"
 DATA_DEPENDENT = "data-dependent"
+EFFECTS = "effects"
 
 
 class Category(NamedTuple):
@@ -34,7 +35,7 @@ CATEGORIES = (
         "it with torch._dynamo.config.capture_dynamic_output_shape_ops = True.",
     ),
     Category(
-        "effects",
+        EFFECTS,
         "printing, logging and other effects",
         "Move it out of the compiled function, or let Dynamo run it between graphs: add the "
         "function to torch._dynamo.config.reorderable_logging_functions.",
@@ -125,7 +126,7 @@ RULES = (
     (DATA_DEPENDENT, r"data.dependent (branch|op|jump)|data-dependent|tensor\.item|\.tolist"
                      r"|\.item\(|\bitem\b|__bool__|nonzero_static|scalar output|\.numpy\(\)"),
     ("dynamic-shapes", r"dynamic shape|dynamic.output|unbacked|symbolic|symint|symnode"),
-    ("effects", r"\bprint|logging|logger|warning|reorderable|\bi/o\b|breakpoint"),
+    (EFFECTS, r"\bprint|logging|logger|warning|reorderable|\bi/o\b|breakpoint"),
     ("subclasses", r"subclass|torch_function|torch_dispatch|\bmode\b|fake tensor subclass"),
     ("context-managers", r"context.?manager|with block|contextwrapping|__enter__|__exit__"
                          r"|setup_with"),
@@ -145,10 +146,16 @@ RULES = (
 _FALLBACK = "python"
 
 
+# One entry of the registry stands for every builtin; which one it was is in the explanation.
+_PRINTS = re.compile(r"builtin operator `(print|input|open|breakpoint)`")
+
+
 @cache
-def category_of(identifier: str | None, type_: str) -> str:
+def category_of(type_: str, explanation: str = "") -> str:
     """The name of the category that a break belongs to."""
     text = type_.lower()
+    if _PRINTS.search(explanation):
+        return EFFECTS
     for category, pattern in RULES:
         if re.search(pattern, text):
             return category

@@ -185,11 +185,12 @@ class _Writer:
         return f"{place}  [{recompile.compile}] {what}"
 
     def _errors(self) -> Iterator[str]:
-        for failure in self._report.errors[: self._top]:
+        # One that was suppressed left a frame in eager, and is told there.
+        raised = [failure for failure in self._report.errors if failure.outcome == "raised"]
+        for failure in raised[: self._top]:
             place = f"{failure.function}()  {self._path(failure.file)}:{failure.line}"
-            became = "reached the program" if failure.outcome == "raised" else "ran in eager"
-            yield from self._wrapped(f"{place}  {became}: {_clean(failure.error)}", "  ", "      ")
-        yield from self._more(len(self._report.errors))
+            yield from self._wrapped(f"{place}  {_clean(failure.error)}", "  ", "      ")
+        yield from self._more(len(raised))
 
     def _disagreements(self) -> Iterator[str]:
         for entry in self._report.disagreements:
@@ -199,13 +200,11 @@ class _Writer:
     def _problems(self) -> Iterator[str]:
         environment = self._report.environment
         if environment.killed:
-            killed = environment.killed
-            yield from self._wrapped(
-                f"{killed} of {environment.processes} {_plural(environment.processes, 'process')} "
-                "did not end by itself; what it captured until then is here",
-                "  ",
-                "      ",
+            text = (
+                f"{environment.killed} of {environment.processes} processes ended without notice "
+                "(killed, or left through os._exit); what was captured until then is here"
             )
+            yield from self._wrapped(text, "  ", "      ")
         for problem in self._report.problems:
             yield from self._wrapped(_clean(problem.message), "  ", "      ")
 
