@@ -1,4 +1,4 @@
-"""The zoo: real transformers models, tiny and with random weights. Its folder is given from outside."""
+"""The zoo: real transformers models, tiny and with random weights, in a folder of their own."""
 
 from __future__ import annotations
 

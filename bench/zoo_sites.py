@@ -47,7 +47,9 @@ def main() -> bool:
 def _compare(zoo: Path, name: str) -> bool:
     expected, found, without_id = _swept(zoo, name), *_reported(zoo, name)
     verdict = "same" if expected == found and not without_id else "DIFFERENT"
-    print(f"  {name:42} {len(expected):3} sites expected, {len(found):3} found  {verdict}", flush=True)
+    print(
+        f"  {name:42} {len(expected):3} sites expected, {len(found):3} found  {verdict}", flush=True
+    )
     for site in sorted(expected - found):
         print("      missing", site)
     for site in sorted(found - expected):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from fullgraph.analysis.ledger import Ledger, Occurrence
 from fullgraph.model.events import Code, Frame
@@ -35,6 +36,13 @@ def name_of(code: Code) -> str:
     return code.qualified or code.function
 
 
+def _your_line(ledger: Ledger, place: Frame, frames: Sequence[Frame]) -> Frame | None:
+    """The user's own line that leads to a place in somebody else's code."""
+    if ledger.owners.of_file(place.file) == YOURS:
+        return None
+    return ledger.owners.your_line(frames)
+
+
 def _describe(ledger: Ledger, key: str, occurrences: list[Occurrence]) -> Site:
     # The deepest stack shows most: how the program reached the place, not only where it resumed.
     fullest = max(occurrences, key=lambda o: o.event.stack.traced)
@@ -61,7 +69,7 @@ def _describe(ledger: Ledger, key: str, occurrences: list[Occurrence]) -> Site:
         explanation=reason.explanation,
         hints=reason.hints,
         context=reason.context,
-        via=None if owner == YOURS else ledger.owners.your_line(event.stack.frames),
+        via=_your_line(ledger, place, event.stack.frames),
         cascade_of=None,
         because="",
         excerpt=event.stack.excerpt,

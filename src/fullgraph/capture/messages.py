@@ -35,8 +35,9 @@ def _parse_one(text: str) -> Reason:
     fields = list(_FIELD.finditer(text))
     head = text[: fields[0].start()] if fields else text
     explanation, context, hints = "", "", []
-    for match, following in zip(fields, [*fields[1:], None], strict=True):
-        value = _unindent(text[match.end() : following.start() if following else len(text)])
+    ends = [*(match.start() for match in fields[1:]), len(text)]
+    for match, end in zip(fields, ends, strict=False):
+        value = _unindent(text[match.end() : end])
         if match[1] == "Explanation":
             explanation = value
         elif match[1] == "Hint":

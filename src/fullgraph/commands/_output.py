@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from fullgraph.files import replace_file
-from fullgraph.model.report import Report
+
+if TYPE_CHECKING:
+    from fullgraph.model.report import Report
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:

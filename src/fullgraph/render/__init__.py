@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fullgraph.model.report import Report
+if TYPE_CHECKING:
+    from fullgraph.model.report import Report
 
 
 def formats() -> list[str]:

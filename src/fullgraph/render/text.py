@@ -14,7 +14,6 @@ from fullgraph.model.report import (
     RecompileFinding,
     Report,
     Site,
-    Summary,
 )
 
 TOP = 10
@@ -65,20 +64,18 @@ class _Writer:
     # The headline
 
     def _headline(self) -> Iterator[str]:
-        parts = _headline_parts(self._report.summary)
         indent = "fullgraph  "
-        line = indent + parts[0]
-        for part in parts[1:]:
-            if len(line) + 3 + len(part) > self._width:
-                yield self._styled_headline(line)
-                line = " " * len(indent) + part
+        rows: list[str] = []
+        for part in _headline_parts(self._report):
+            # Broken between its parts where that is possible.
+            if rows and len(indent) + len(rows[-1]) + 3 + len(part) <= self._width:
+                rows[-1] += f" · {part}"
             else:
-                line = f"{line} · {part}"
-        yield self._styled_headline(line)
-
-    def _styled_headline(self, line: str) -> str:
-        head, rest = line[:9], line[9:]
-        return self._style(head, "bold") + self._style(rest, "bold")
+                rows.append(part)
+        for row in rows:
+            for line in self._wrapped(row, indent, " " * len(indent)):
+                yield self._style(line, "bold")
+            indent = " " * len(indent)
 
     # Causes
 
@@ -244,8 +241,11 @@ class _Writer:
         return _clean(file)
 
 
-def _headline_parts(summary: Summary) -> list[str]:
+def _headline_parts(report: Report) -> list[str]:
+    summary = report.summary
     if not summary.compiles and not summary.occurrences:
+        if any(problem.fatal for problem in report.problems):
+            return ["nothing was captured; the reason is below"]
         if summary.eager_frames:
             return ["nothing was compiled: Dynamo left every frame that it was given to eager"]
         return ["nothing was compiled: the program ran no code under torch.compile"]

@@ -1,0 +1,156 @@
+"""`fullgraph run`: the program is run as python would run it, and captured however it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import PROGRAMS, Cli
+
+
+def report_of(cli: Cli, *target: str, **kwargs: Any) -> tuple[dict[str, Any], int]:
+    path = cli.folder / "report.json"
+    result = cli("run", "--format", "json", "-o", str(path), *target, **kwargs)
+    return json.loads(path.read_text()), result.returncode
+
+
+@pytest.mark.parametrize(
+    "target", [["facts.py", "--epochs", "1", "-o", "x"], ["-m", "facts", "--format", "json"]]
+)
+def test_a_program_sees_what_python_would_show_it(cli: Cli, target: list[str]) -> None:
+    plain = subprocess.run(
+        [sys.executable, *target], input="some input", capture_output=True, text=True, cwd=PROGRAMS
+    )
+    result = cli("run", *target, stdin="some input", cwd=PROGRAMS)
+    assert json.loads(plain.stdout)["input"] == "some input"
+    assert result.stdout == plain.stdout
+    assert result.returncode == plain.returncode == 0
+
+
+def test_the_users_own_sitecustomize_still_runs(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.customised = 'yes'")
+    (tmp_path / "script.py").write_text(
+        "import sys, sitecustomize; print(sys.customised, sitecustomize.__file__)"
+    )
+    cli.environment["PYTHONPATH"] = str(tmp_path)
+    result = cli("run", "script.py")
+    assert result.stdout == f"yes {tmp_path / 'sitecustomize.py'}\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "code"), [("return", 0), ("exit", 7), ("raise", 1), ("os_exit", 3), ("kill", -9)]
+)
+def test_what_was_captured_is_there_however_the_program_ends(cli: Cli, how: str, code: int) -> None:
+    result = cli("run", str(PROGRAMS / "breaks.py"), how)
+    assert result.returncode == code
+    assert result.stdout == "hello\n"
+    assert "1 cause, 1 break site" in result.stderr
+    assert "breaks.py:13" in result.stderr
+    assert ("ended without notice" in result.stderr) == (how in ("os_exit", "kill"))
+    assert ("ValueError: the program's own failure" in result.stderr) == (how == "raise")
+
+
+def start_waiting(cli: Cli) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        cli.command("run", str(PROGRAMS / "breaks.py"), "wait"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=cli.environment,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "hello\n"
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_a_signal_reaches_the_program_and_its_exit_code_comes_back(cli: Cli) -> None:
+    process = start_waiting(cli)
+    process.send_signal(signal.SIGTERM)
+    output, errors = process.communicate()
+    assert output == "terminated\n"
+    assert process.returncode == 9
+    assert "1 cause, 1 break site" in errors
+
+
+def test_an_interrupted_program_ends_as_python_ends(cli: Cli) -> None:
+    process = start_waiting(cli)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in errors
+    assert "1 cause, 1 break site" in errors
+
+
+def test_after_sigkill_of_everything_report_shows_what_was_captured(cli: Cli) -> None:
+    process = start_waiting(cli)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.kill()
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
+    process.communicate()
+    result = cli("report")
+    assert result.returncode == 0
+    assert "1 cause, 1 break site" in result.stdout
+    assert "ended without notice" in result.stdout
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver", "launcher", "dataloader"])
+def test_processes_that_the_program_starts_are_captured_and_merged(cli: Cli, method: str) -> None:
+    report, code = report_of(cli, str(PROGRAMS / "workers.py"), method)
+    assert code == 0
+    assert report["summary"]["sites"] == 1
+    assert report["summary"]["occurrences"] == 4
+    assert report["environment"]["processes"] == 4
+    assert report["environment"]["killed"] == 0
+
+
+def test_json_goes_to_the_file_and_the_output_is_left_alone(cli: Cli) -> None:
+    path = cli.folder / "report.json"
+    result = cli("run", "--format", "json", "-o", str(path), str(PROGRAMS / "breaks.py"))
+    assert (result.stdout, result.stderr) == ("hello\n", "")
+    report = json.loads(path.read_text())
+    assert report["environment"]["command"][-1].endswith("breaks.py")
+    assert report["environment"]["torch"].startswith("2.")
+    assert report["environment"]["settings"]["capture_scalar_outputs"] is False
+
+
+def test_a_program_that_compiles_nothing_says_so_in_one_line(cli: Cli) -> None:
+    (cli.folder / "plain.py").write_text("print('done')")
+    result = cli("run", "plain.py")
+    assert result.stdout == "done\n"
+    assert result.stderr.strip().splitlines() == [
+        "fullgraph  nothing was compiled: the program ran no code under torch.compile"
+    ]
+
+
+def test_a_missing_hook_is_a_clear_error_and_the_program_still_runs(cli: Cli) -> None:
+    (cli.folder / "script.py").write_text(
+        "import fullgraph.capture.live as live\n"
+        "bad = live.HOOKS[0]._replace(place='torch._dynamo.convert_frame:gone')\n"
+        "live.HOOKS = (bad, *live.HOOKS[1:])\n"
+        "import torch\n"
+        "print(torch.compile(lambda x: x + 1, backend='eager')(torch.ones(1)))\n"
+    )
+    result = cli("run", "script.py")
+    assert result.stdout == "tensor([2.])\n"
+    assert "nothing was captured" in result.stderr
+    assert "has no torch._dynamo.convert_frame.gone" in " ".join(result.stderr.split())
+    assert result.returncode == 2
+
+
+def test_a_session_folder_of_your_own_can_be_reported_again(cli: Cli) -> None:
+    folder = cli.folder / "kept"
+    first = cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
+    again = cli("report", str(folder))
+    assert again.stdout.strip() == first.stderr.strip()
+    twice = cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
+    assert twice.returncode == 2
+    assert "is not empty" in twice.stderr

@@ -1,0 +1,1 @@
+NAME = "found through sys.path[0]"

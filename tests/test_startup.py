@@ -1,0 +1,40 @@
+"""The command line answers in a blink because it imports almost nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("torch", "libcst", "jinja2", "numpy", "transformers", "asyncio")
+
+
+def imported(code: str) -> set[str]:
+    output = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    return set(output.splitlines()[-1].split())
+
+
+def test_importing_fullgraph_imports_nothing_slow() -> None:
+    modules = imported("import fullgraph")
+    assert not modules & {*SLOW, "msgspec", "click"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["report", "--help"]])
+def test_help_imports_nothing_slow(arguments: list[str]) -> None:
+    modules = imported(
+        "from fullgraph.commands import cli\n"
+        f"cli({arguments!r}, standalone_mode=False, prog_name='fullgraph')"
+    )
+    assert not modules & {*SLOW, "msgspec"}
+
+
+def test_the_public_names_are_there() -> None:
+    import fullgraph
+
+    assert set(dir(fullgraph)) == {"Report", "Watch", "__version__", "explain", "watch"}
+    assert callable(fullgraph.explain)
+    assert not hasattr(fullgraph, "no_such_name")
