@@ -1,0 +1,28 @@
+"""Ratios measured side by side: the two sides take turns, so that a slow moment hits both."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+
+
+def take_turns(rounds: int, *sides: Callable[[], float]) -> list[float]:
+    """The median of each side's readings."""
+    readings: list[list[float]] = [[] for _ in sides]
+    for _ in range(rounds):
+        for side, values in zip(sides, readings, strict=True):
+            values.append(side())
+    return [statistics.median(values) for values in readings]
+
+
+def seconds_of(command: Sequence[str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def verdict(name: str, ratio: float, most: float) -> bool:
+    print(f"  {name:56} {ratio:5.2f}  (at most {most})  {'ok' if ratio <= most else 'MISSED'}")
+    return ratio <= most
