@@ -1,11 +1,10 @@
 """Writes how many entries each category has in each release into docs/taxonomy.md.
 
-    python -m fullgraph.registry.taxonomy.counts DOCUMENT [FOLDER ...]
-    python -m fullgraph.registry.taxonomy.counts --check DOCUMENT [FOLDER ...]
+    python -m fullgraph.registry.taxonomy.counts [--check] DOCUMENT [RELEASE=FOLDER ...]
 
-A folder is a torch package (or what holds one: a wheel unpacked); with none given, it is the torch
-that is installed. Columns of other releases are kept. `--check` changes nothing and fails when a
-column differs from what is written.
+A folder holds the package torch, or the part of a wheel with its registry: `2.15=unpacked/wheel`.
+With none given, it is the torch that is installed. Columns of other releases are kept. `--check`
+changes nothing and fails when a column differs from what is written.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ END = "<!-- end of counts -->"
 _TABLE = re.compile(f"{re.escape(START)}\n(.*?){re.escape(END)}", re.DOTALL)
 _ALL = "all"
 
+Column = tuple[tuple[int, int], dict[str, int]]
 Columns = dict[tuple[int, int], dict[str, int]]
 
 
@@ -39,15 +39,16 @@ def count(registry: Path) -> dict[str, int]:
     return counts
 
 
-def column_of(folder: Path) -> tuple[tuple[int, int], dict[str, int]]:
-    torch = folder / "torch" if (folder / "torch").is_dir() else folder
-    version = re.search(r"__version__ = '([^']+)'", (torch / "version.py").read_text("utf-8"))
-    if version is None:
-        sys.exit(f"{torch}/version.py names no version: is this a torch package?")
-    return release_of(version[1]), count(torch / "_dynamo" / FILE)
+def column_of(argument: str) -> Column:
+    """From `2.15=FOLDER` to that release and its counts."""
+    version, _, folder = argument.partition("=")
+    registry = Path(folder) / "torch" / "_dynamo" / FILE
+    if not folder or not registry.is_file():
+        sys.exit(f"{argument!r} is not RELEASE=FOLDER with a registry at torch/_dynamo/{FILE}.")
+    return release_of(version), count(registry)
 
 
-def installed_column() -> tuple[tuple[int, int], dict[str, int]]:
+def installed_column() -> Column:
     folder, version = torch_folder(), torch_version()
     if folder is None or version is None:
         sys.exit("No torch is installed here; name the folder of one.")
@@ -82,10 +83,10 @@ def write_table(document: str, columns: Columns) -> str:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("document", type=Path)
-    parser.add_argument("folders", type=Path, nargs="*")
+    parser.add_argument("releases", metavar="RELEASE=FOLDER", nargs="*")
     parser.add_argument("--check", action="store_true", help="fail when the table is stale")
     given = parser.parse_args(arguments)
-    columns = [column_of(folder) for folder in given.folders] or [installed_column()]
+    columns = [column_of(argument) for argument in given.releases] or [installed_column()]
     old = given.document.read_text("utf-8")
     new = write_table(old, read_table(old) | dict(columns))
     if not given.check:

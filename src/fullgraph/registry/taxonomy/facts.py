@@ -25,7 +25,7 @@ MAYBE_LOCAL = ("sometimes", "local rewrite")
 RESTRUCTURE = ("sometimes", "restructure")
 NOT_BY_YOU = ("no", "not by you")
 
-_USER_ERROR = r"error when running in eager"
+USER_ERROR = r"error when running in eager"
 _BUG = r"likely to be a Dynamo bug"
 # A switch to turn, in configuration or environment. Naming a logger helps loggers alone.
 _SETTING = r"_dynamo\.config\.(?!reorder)|_dynamo\.trace_autograd_ops|TORCHDYNAMO_\w+=1"
@@ -97,7 +97,7 @@ def _fix(id_: str | None, category: Category, hints: str) -> tuple[str, str]:
         return NOT_BY_YOU
     if re.search(_SETTING, hints):
         return ONE_LINE
-    if re.search(_USER_ERROR, hints):
+    if re.search(USER_ERROR, hints):
         return LOCAL
     return category.fixable, category.cost
 
@@ -107,4 +107,4 @@ def _eager_fails(id_: str | None, category: Category, hints: str) -> bool:
         return False
     if id_ in FAILS_IN_EAGER or category.name == "eager-errors":
         return True
-    return re.search(_USER_ERROR, hints) is not None
+    return re.search(USER_ERROR, hints) is not None

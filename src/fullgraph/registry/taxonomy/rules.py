@@ -48,7 +48,7 @@ RULES = (
     # The operators that take functions name themselves and then complain: "torch.cond: ...".
     Rule("higher-order", r"higher.?order|\bhops?\b|invoke_subgraph|functorc?h|torch\.func\b|\bvmap"
                          r"|torch\.(cond|switch|while_loop|scan|associative_scan|map)\b|wrap_with_"
-                         r"|^[\w.]+: (improper|unsupported|unexpected|mismatched|kwargs|\w+ mutates)"
+                         r"|^[\w.]+: (improper|unsupported|unexpected|mismatch|kwargs|\w+ mutates)"
                          r"|hints_wrapper|executorch|flex_|flexattention|meta_consistency"
                          r"|set_subgraph_inputs|single tensor return|^checkpoint"),
     Rule("autograd", r"autograd(?!\._unsafe)|backward|gradient|\bgrad\b|grad_|_grad|hook"
@@ -80,10 +80,10 @@ RULES = (
                         r"|event method|\bstream\b|tensor\.\w+ op|tensor (comparison|method)"
                         r"|args/kwargs to proxy|elementwise_dtypes|torch\.compile call|_ntuple"
                         r"|torch\.(cuda|xpu|mps|accelerator)\b"),
-    Rule("mutation", r"out= |`out=`|\bmutation\b|tensor (data )?attribute|alias|data pointer|storage"
-                     r"|tensor\.\w*(resize|set|share_memory)\w*\(|in-?place op|write to|\bcow\b"
+    Rule("mutation", r"out= |`out=`|\bmutation\b|tensor (data )?attribute|data pointer"
+                     r"|alias|storage|tensor\.\w*(resize|set|share_memory)\w*\(|in-?place op"
                      r"|(?-i:STORE_(ATTR|GLOBAL))|__class__ assignment|(?<!non-const )setattr"
-                     r"|__setattr__/|descriptor delete|side effect on"),
+                     r"|__setattr__/|descriptor delete|side effect on|write to|\bcow\b"),
     # Python itself: how its objects, classes, containers, iterators and bytecode are modelled.
     Rule("python", r"__\w+__|(\b|_)(tp|sq|mp|nb)_|_impl\b"
                    r"|(?-i:\b[A-Z]{3,}_[A-Z]{2})|bytecode|(?-i:SEND)|unpack|variadic"
@@ -94,7 +94,7 @@ RULES = (
                    r"|attribute|getattr|hasattr|setattr|metaclass|descriptor|method\b|\bobject"
                    r"|\bclass(es|method)?\b|user.defined|dataclass|enum\b|pydantic|nn\.?module"
                    r"|functools|inspect|import|typing|closure|\bcell|weakref|callable"
-                   r"|constant|length_hint|compar|reconstruct|call_id|real value|rewrite_signature"),
+                   r"|constant|length_hint|compar|reconstruct|call_id|real value|_signature"),
 )  # fmt: skip
 
 # What no rule knows is most often one more corner of Python that Dynamo does not model yet.
