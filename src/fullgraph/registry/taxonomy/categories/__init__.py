@@ -36,7 +36,7 @@ def read_categories() -> tuple[Category, ...]:
 
 
 def _read(name: str, text: str) -> Category:
-    # Three keys and a page need no parser of a format, and none has to be imported.
+    # A handful of lines and a page need no parser of a format, and none has to be imported.
     _, head, page = text.split(_FENCE, 2)
     facts = dict(line.split(": ", 1) for line in head.splitlines())
     return Category(
