@@ -27,9 +27,7 @@ def _measure(name: str, *arguments: str) -> bool:
     watched: list[dict[str, float]] = []
     for _ in range(ROUNDS):
         plain.append(_run([sys.executable, str(PROGRAM), *arguments]))
-        watched.append(
-            _run([sys.executable, "-m", "fullgraph", "run", str(PROGRAM), *arguments])
-        )
+        watched.append(_run([sys.executable, "-m", "fullgraph", "run", str(PROGRAM), *arguments]))
     return all(
         [
             verdict(f"compile time, {name}", _ratio(watched, plain, "compile"), 1.10),

@@ -37,6 +37,7 @@ def main() -> bool:
 
 def _small_session(folder: Path) -> Path:
     example = Path(__file__).parents[1] / "examples" / "tour.py"
-    command = [sys.executable, "-m", "fullgraph", "run", "--session", str(folder / "s"), str(example)]
+    run = [sys.executable, "-m", "fullgraph", "run"]
+    command = [*run, "--session", str(folder / "s"), str(example)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return folder / "s"

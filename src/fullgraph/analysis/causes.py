@@ -50,27 +50,27 @@ def _chained(ledger: Ledger, site: Site) -> list[Cascade]:
     counts: dict[Reason, int] = {}
     for occurrence in ledger.occurrences_of[site.key]:
         for reason in occurrence.event.reasons[1:]:
-            # The context names addresses and differs from run to run; id and type do not.
-            kind = Reason(reason.type, reason.id)
+            # Context and hints differ from run to run; these do not.
+            kind = Reason(reason.type, reason.id, reason.explanation)
             counts[kind] = counts.get(kind, 0) + 1
-    return [
-        _cascade(site, reason.id, reason.type, count, CHAINED) for reason, count in counts.items()
-    ]
+    return [_cascade(site, reason, count, CHAINED) for reason, count in counts.items()]
 
 
 def _cascading_sites(ledger: Ledger, site: Site) -> list[Cascade]:
     return [
-        _cascade(other, other.id, other.type, other.occurrences, other.because)
+        _cascade(
+            other, Reason(other.type, other.id, other.explanation), other.occurrences, other.because
+        )
         for other in ledger.sites.values()
         if other.cascade_of == site.key
     ]
 
 
-def _cascade(place: Site, id_: str | None, type_: str, count: int, because: str) -> Cascade:
+def _cascade(place: Site, reason: Reason, count: int, because: str) -> Cascade:
     return Cascade(
-        id=id_,
-        type=type_,
-        category=category_of(type_),
+        id=reason.id,
+        type=reason.type,
+        category=category_of(reason.type, reason.explanation),
         file=place.file,
         line=place.line,
         column=place.column,

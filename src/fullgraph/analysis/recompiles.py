@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fullgraph.analysis.ledger import Ledger
+from fullgraph.analysis.sites import name_of
 from fullgraph.model.report import RecompileFinding
 
 
@@ -12,6 +13,7 @@ def list_recompiles(ledger: Ledger) -> None:
             RecompileFinding(
                 compile=event.compile,
                 function=event.code.function,
+                qualified=name_of(event.code),
                 file=event.code.file,
                 line=event.code.line,
                 owner=ledger.owners.of_file(event.code.file),

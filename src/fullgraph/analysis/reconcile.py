@@ -34,13 +34,13 @@ def _breaks(ledger: Ledger) -> Disagreement | None:
     )
     parts = []
     if uncounted:
-        parts.append(f"{uncounted} ended in a frame that was skipped or in an error")
+        parts.append(f"{uncounted} that ended in a skipped frame or an error")
     if jumps:
-        parts.append(f"{jumps} were branches on data")
+        parts.append(f"{jumps} at a branch on data")
     if unfinished:
-        parts.append(f"{unfinished} were in a compile that did not finish")
+        parts.append(f"{unfinished} in a compile that did not finish")
     explained = ours - theirs == uncounted + jumps
-    why = f"torch does not count: {'; '.join(parts)}" if parts else UNEXPLAINED
+    why = f"it leaves out {', '.join(parts)}" if parts else UNEXPLAINED
     if parts and not explained and not unfinished:
         why = f"{why}; {abs(ours - theirs - uncounted - jumps)} remain unexplained"
     return Disagreement("breaks", ours, 'torch._dynamo.utils.counters["graph_break"]', theirs, why)
@@ -63,7 +63,7 @@ def _graphs(ledger: Ledger) -> Disagreement | None:
     failed = sum(_failed(ledger, process, graph) for process, graph in ledger.graphs)
     why = UNEXPLAINED
     if ours - theirs == failed:
-        why = f"torch does not count: {failed} that the backend failed to compile"
+        why = f"it leaves out {failed} that the backend failed to compile"
     source = 'torch._dynamo.utils.counters["stats"]["unique_graphs"]'
     return Disagreement("graphs", ours, source, theirs, why)
 

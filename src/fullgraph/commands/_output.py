@@ -14,6 +14,9 @@ from fullgraph.files import replace_file
 if TYPE_CHECKING:
     from fullgraph.model.report import Report
 
+# Longer lines are hard to read, however wide the window is.
+WIDEST = 120
+
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--format`, `-o` and `--all`, the same for every command that shows a report."""
@@ -42,7 +45,7 @@ def deliver(
     text = render(
         report,
         format_,
-        width=shutil.get_terminal_size().columns if terminal else 80,
+        width=min(shutil.get_terminal_size().columns, WIDEST) if terminal else 80,
         color=terminal and "NO_COLOR" not in os.environ,
         top=None if show_all else 10,
         rest=rest,

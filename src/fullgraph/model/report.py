@@ -119,6 +119,7 @@ class RecompileFinding(Struct, frozen=True):
 
     compile: str
     function: str
+    qualified: str
     file: str
     line: int
     owner: str

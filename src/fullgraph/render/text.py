@@ -172,7 +172,9 @@ class _Writer:
         yield from self._more(len(recompiles))
 
     def _recompile(self, recompile: RecompileFinding) -> str:
-        place = f"{recompile.function}()  {self._path(recompile.file)}:{recompile.line}"
+        place = (
+            f"{_short_name(recompile.qualified)}()  {self._path(recompile.file)}:{recompile.line}"
+        )
         failed = [guard for failure in recompile.failures for guard in failure.failed]
         distinct = list(dict.fromkeys(failed))
         what = "; ".join(_one_line(guard) for guard in distinct) or "torch names no failed guard"
@@ -191,7 +193,7 @@ class _Writer:
 
     def _disagreements(self) -> Iterator[str]:
         for entry in self._report.disagreements:
-            text = f"{entry.what}: {entry.ours} here, {entry.theirs} in {entry.source}; {entry.why}"
+            text = f"{entry.what}: {entry.ours} here, {entry.theirs} by torch's count; {entry.why}"
             yield from self._wrapped(text, "  ", "      ")
 
     def _problems(self) -> Iterator[str]:
