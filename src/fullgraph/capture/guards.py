@@ -141,7 +141,7 @@ def _readable(part: str) -> str:
 
 
 def _distinct(parts: list[str]) -> list[str]:
-    """Without repeats; a tensor that torch describes in a sentence is not described again."""
+    """Without repeats; torch's sentence about a tensor gives way to our shorter one."""
     seen = list(dict.fromkeys(part for part in parts if part))
-    told = {name for part in seen for name in _TOLD.findall(part)}
-    return [part for part in seen if part.split(": ", 1)[0] not in told]
+    described = {part.split(": ", 1)[0] for part in seen if ": " in part}
+    return [part for part in seen if not described.intersection(_TOLD.findall(part))]
