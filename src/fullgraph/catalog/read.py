@@ -1,0 +1,159 @@
+"""Reads the catalog as text: what an example says and shows, without running it."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fullgraph.errors import FullgraphError
+
+ENTRIES = Path(__file__).parent / "entries"
+UNREACHABLE = Path(__file__).parent / "unreachable.toml"
+
+# Names that say something about an example instead of being part of it.
+_FACTS = ("INSTEAD", "EAGER_RAISES", "BY_DEFAULT", "RELEASES", "CONFIG", "COMPILE")
+
+
+class Fix(NamedTuple):
+    name: str
+    kind: str
+    safety: str
+    why: str
+    source: str
+
+
+class Example(NamedTuple):
+    """One file of `entries/`."""
+
+    id: str
+    file: Path
+    how: str
+    breaks: str
+    fixes: tuple[Fix, ...]
+    # What to do where there is no fix; whether eager raises as well.
+    instead: str
+    eager_raises: bool
+    # The first and the last release for which it is known to hold.
+    releases: tuple[str, str]
+
+
+class CatalogError(FullgraphError):
+    """A file of the catalog that does not say what it must."""
+
+
+def example_ids() -> list[str]:
+    return sorted(file.stem.upper() for file in ENTRIES.glob("gb*.py"))
+
+
+def read_example(identifier: str) -> Example | None:
+    file = ENTRIES / f"{identifier.lower()}.py"
+    return _read(file) if file.exists() else None
+
+
+@cache
+def unreachable() -> dict[str, str]:
+    """Why an entry has no example, by id."""
+    import tomllib
+
+    reasons: dict[str, str] = tomllib.loads(UNREACHABLE.read_text(encoding="utf-8"))
+    return reasons
+
+
+@cache
+def _read(file: Path) -> Example:
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    facts = _facts(tree)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if "breaks" not in functions or "inputs" not in functions:
+        raise CatalogError(f"{file.name} needs the functions `breaks` and `inputs`")
+    fixes = {name: node for name, node in functions.items() if _mark(node) is not None}
+    shared = _shared(text, tree, {"breaks", "inputs", *fixes})
+    releases: Any = facts.get("RELEASES", ("2.13", "2.13"))
+    return Example(
+        id=file.stem.upper(),
+        file=file,
+        how=(ast.get_docstring(tree) or "").strip(),
+        breaks=shared + _source(text, functions["breaks"]),
+        fixes=tuple(_fix(text, shared, node) for node in fixes.values()),
+        instead=" ".join(str(facts.get("INSTEAD", "")).split()),
+        eager_raises=bool(facts.get("EAGER_RAISES", False)),
+        releases=(str(releases[0]), str(releases[1])),
+    )
+
+
+def _facts(tree: ast.Module) -> dict[str, object]:
+    facts: dict[str, object] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name in _FACTS:
+                facts[name] = ast.literal_eval(node.value)
+    return facts
+
+
+def _mark(node: ast.FunctionDef) -> ast.Call | None:
+    """The `@fix(...)` above a function."""
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fix":
+            return decorator
+    return None
+
+
+def _fix(text: str, shared: str, node: ast.FunctionDef) -> Fix:
+    mark = _mark(node)
+    if mark is None or len(mark.args) != 2:
+        raise CatalogError(f"{node.name}: fix needs a kind and a safety")
+    kind, safety = (ast.literal_eval(argument) for argument in mark.args)
+    source = _source(text, node)
+    named = {word.arg: word.value for word in mark.keywords if word.arg}
+    settings = [
+        f"torch._dynamo.config.{name} = {ast.unparse(value)}\n"
+        for name, value in named.items()
+        if name not in ("before", "after")
+    ]
+    return Fix(
+        name=node.name,
+        kind=kind,
+        safety=safety,
+        why=" ".join((ast.get_docstring(node) or "").split()),
+        source=shared + "".join(settings) + ("\n" if settings else "") + source,
+    )
+
+
+def _shared(text: str, tree: ast.Module, examples: set[str]) -> str:
+    """Imports, classes and helpers that the example needs."""
+    parts: list[str] = []
+    for node in tree.body[1:]:
+        if isinstance(node, ast.FunctionDef) and node.name in examples:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fullgraph."):
+            continue
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in _FACTS:
+            continue
+        parts.append(_source(text, node))
+    imports = [part for part in parts if part.startswith(("import ", "from "))]
+    others = [part for part in parts if part not in imports]
+    head = "".join(imports) + ("\n\n" if imports else "")
+    return head + "".join(f"{part}\n\n" for part in others)
+
+
+def _source(text: str, node: ast.stmt) -> str:
+    """The lines of a statement, without the marks and docstrings that are for the catalog."""
+    lines = text.splitlines()
+    first = node.lineno
+    decorators = getattr(node, "decorator_list", [])
+    kept = [d for d in decorators if not (isinstance(d, ast.Call) and _is_fix(d))]
+    if kept:
+        first = min(decorator.lineno for decorator in kept)
+    selected = list(range(first, (node.end_lineno or first) + 1))
+    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+        doc = node.body[0]
+        selected = [n for n in selected if not doc.lineno <= n <= (doc.end_lineno or doc.lineno)]
+    return "\n".join(lines[number - 1] for number in selected) + "\n"
+
+
+def _is_fix(call: ast.Call) -> bool:
+    return getattr(call.func, "id", "") == "fix"
