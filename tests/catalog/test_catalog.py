@@ -1,0 +1,148 @@
+"""The catalog as a whole: what its files say, and that nothing is claimed twice."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from fullgraph.catalog import kit
+from fullgraph.catalog.read import CatalogError, example_ids, read_example, unreachable
+from fullgraph.registry.installed import FILE, torch_folder
+from tests.conftest import Cli
+
+EXAMPLES = [example for example in map(read_example, example_ids()) if example]
+REASONS = ("needs ", "internal", "unreachable", "retired")
+
+
+def registry() -> dict[str, list[dict[str, Any]]]:
+    folder = torch_folder()
+    assert folder is not None
+    entries: dict[str, list[dict[str, Any]]] = json.loads((folder / "_dynamo" / FILE).read_text())
+    return entries
+
+
+def test_every_file_says_how_people_run_into_it_and_what_to_do() -> None:
+    assert len(EXAMPLES) >= 2
+    for example in EXAMPLES:
+        assert len(example.how) >= 40, example.id
+        assert example.fixes or example.instead, example.id
+        for fix in example.fixes:
+            assert fix.kind in get_args(kit.Kind), example.id
+            assert fix.safety in get_args(kit.Safety), example.id
+            assert len(fix.why) >= 20, (example.id, fix.name)
+
+
+def test_what_is_shown_is_a_program_without_the_catalogs_own_marks() -> None:
+    for example in EXAMPLES:
+        for source in (example.breaks, *(fix.source for fix in example.fixes)):
+            ast.parse(source)
+            assert "fullgraph" not in re.sub(r"fullgraph_catalog|fullgraph=", "", source), (
+                example.id
+            )
+
+
+def test_every_id_is_in_the_registry_and_in_one_place_only() -> None:
+    ids = set(registry())
+    assert set(example_ids()) <= ids
+    assert set(unreachable()) <= ids
+    assert not set(unreachable()) & set(example_ids())
+
+
+def test_every_unreachable_entry_has_a_reason() -> None:
+    for identifier, reason in unreachable().items():
+        assert reason.startswith(REASONS), identifier
+        assert len(reason) >= 20, identifier
+
+
+def test_the_registrys_sentences_are_not_repeated() -> None:
+    sentences = {
+        text
+        for wordings in registry().values()
+        for wording in wordings
+        for text in (wording["Explanation"], *wording["Hints"])
+        if len(text) >= 40
+    }
+    for example in EXAMPLES:
+        words = " ".join(example.file.read_text().split())
+        assert not [sentence for sentence in sentences if sentence in words], example.id
+
+
+def test_a_file_without_its_functions_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "gb0001.py").write_text('"""Nothing."""\n')
+    monkeypatch.setattr("fullgraph.catalog.read.ENTRIES", tmp_path)
+    with pytest.raises(CatalogError, match=r"gb0001.py needs the functions `breaks` and `inputs`"):
+        read_example("GB0001")
+
+
+def write_entry(folder: Path, body: str) -> None:
+    (folder / "gb0170.py").write_text(
+        '"""An example that was written for this test alone."""\n'
+        "import torch\n"
+        "from fullgraph.catalog.kit import fix\n"
+        "def inputs():\n    return torch.ones(3)\n"
+        f"{body}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("def breaks(x):\n    return x + 1\nINSTEAD = 'none'\n", "it raises nothing"),
+        (
+            "def breaks(x):\n    torch._dynamo.graph_break()\n    return x\nINSTEAD = 'none'\n",
+            "GB0025",
+        ),
+        (
+            "def breaks(x):\n    return x + 1 if x.sum() > 0 else x\n"
+            "@fix('rewrite', 'exact')\ndef fixed(x):\n    '''Why.'''\n    return x + 2\n",
+            "fixed: it gives",
+        ),
+        (
+            "def breaks(x):\n    return x + 1 if x.sum() > 0 else x\n"
+            "@fix('rewrite', 'exact')\ndef fixed(x):\n    '''Why.'''\n    return breaks(x)\n",
+            "fixed: compiled with fullgraph=True it raises",
+        ),
+        ("def breaks(x):\n    return x + 1 if x.sum() > 0 else x\n", "neither a fix nor"),
+    ],
+    ids=["no break", "another break", "wrong result", "still breaks", "no way out"],
+)
+def test_verification_finds_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, complaint: str
+) -> None:
+    import importlib
+    import sys
+
+    from fullgraph.catalog import entries
+    from fullgraph.catalog.verify import verify
+
+    write_entry(tmp_path, body)
+    monkeypatch.setattr(entries, "__path__", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "fullgraph.catalog.entries.gb0170", raising=False)
+    importlib.invalidate_caches()
+    try:
+        failures = verify("GB0170").failures
+    finally:
+        sys.modules.pop("fullgraph.catalog.entries.gb0170", None)
+    assert any(complaint in failure for failure in failures), failures
+
+
+def test_the_command_shows_an_example_happen(cli: Cli) -> None:
+    result = cli("catalog", "run", "gb0170")
+    assert result.returncode == 0, result.stderr
+    assert "if scores.sum() > 0:" in result.stdout
+    assert "1 cause, 1 break site" in result.stdout
+    assert "torch.where" in result.stdout
+    assert "verified: it breaks as it says" in result.stdout
+
+
+def test_an_unknown_example_is_a_clear_error(cli: Cli) -> None:
+    result = cli("catalog", "run", "GB9999")
+    assert result.returncode == 2
+    assert result.stderr.startswith("fullgraph: the catalog has no example for GB9999")
