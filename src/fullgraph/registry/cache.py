@@ -65,9 +65,14 @@ def store(name: str, cached: Cached) -> None:
 
 def names() -> list[str]:
     try:
-        return sorted(file.stem for file in folder().glob("[!.]*.json"))
+        files = os.listdir(folder())
     except OSError:
         return []
+    return sorted(
+        file.removesuffix(".json")
+        for file in files
+        if file.endswith(".json") and not file.startswith(".")
+    )
 
 
 def _file(name: str) -> Path:

@@ -16,7 +16,16 @@ ID = re.compile(r"GB\d{4,}")
 _FIELDS = ("Gb_type", "Context", "Explanation", "Hints")
 
 
-class Wording(Struct, frozen=True):
+def identifier_in(text: str) -> str | None:
+    """`GB0124`, `gb124`, `0124` or a page's address: an id and nothing else."""
+    text = text.strip()
+    match = re.fullmatch(r"(?:GB)?(\d{1,6})", text, re.IGNORECASE) or re.fullmatch(
+        r"\S*gb(\d{4,})(?:\.html?)?(?:[?#]\S*)?", text, re.IGNORECASE
+    )
+    return f"GB{int(match[1]):04d}" if match else None
+
+
+class Wording(Struct, frozen=True, gc=False):
     """How one entry was worded at one time, as torch's own file has it: not yet readable."""
 
     type: str = msgspec.field(name="Gb_type")
@@ -25,7 +34,7 @@ class Wording(Struct, frozen=True):
     hints: tuple[str, ...] = msgspec.field(name="Hints")
 
 
-class CallSite(Struct, frozen=True, array_like=True):
+class CallSite(Struct, frozen=True, array_like=True, gc=False):
     """Where torch raises a break. The file is relative to the folder that holds torch."""
 
     file: str

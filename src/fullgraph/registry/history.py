@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from msgspec import Struct, json
+from msgspec import Raw, Struct, json
 
 from fullgraph.registry.entries import CallSite, Snapshot, wording_checksum
 from fullgraph.registry.releases import sort_key
@@ -19,10 +19,19 @@ from fullgraph.registry.releases import sort_key
 FACTS_FOLDER = Path(__file__).parent / "facts"
 
 
-class EntryFacts(Struct, frozen=True, array_like=True):
+class EntryFacts(Struct, frozen=True, array_like=True, gc=False):
     # Of the wording that was the newest in this release.
     checksum: str
-    sites: tuple[CallSite, ...] = ()
+    # Left as JSON: of thousands of call sites, one command shows a few.
+    raw_sites: Raw
+
+    @property
+    def live(self) -> bool:
+        return len(self.raw_sites) > len("[]")
+
+    @property
+    def sites(self) -> tuple[CallSite, ...]:
+        return json.decode(self.raw_sites, type=tuple[CallSite, ...])
 
 
 class Facts(Struct, frozen=True):
@@ -60,7 +69,9 @@ def facts_of(snapshot: Snapshot) -> Facts:
         release=snapshot.release,
         checksum=snapshot.checksum,
         entries={
-            identifier: EntryFacts(wording_checksum(wordings[0]), sites.get(identifier, ()))
+            identifier: EntryFacts(
+                wording_checksum(wordings[0]), Raw(json.encode(sites.get(identifier, ())))
+            )
             for identifier, wordings in sorted(snapshot.entries.items())
         },
         unmapped=tuple(dict.fromkeys(call.site for call in snapshot.unmapped)),
@@ -109,7 +120,7 @@ class Chronicle:
                 continue
             reworded = bool(statuses) and entry.checksum != before
             before = entry.checksum
-            statuses.append(ReleaseStatus(facts.release, bool(entry.sites), reworded))
+            statuses.append(ReleaseStatus(facts.release, entry.live, reworded))
         if not statuses:
             return None
         live = [status.release for status in statuses if status.live]
@@ -130,7 +141,7 @@ class Chronicle:
         return {
             facts.release: facts.entries[identifier].sites
             for facts in self._facts
-            if identifier in facts.entries and facts.entries[identifier].sites
+            if identifier in facts.entries and facts.entries[identifier].live
         }
 
     def releases_worded(self, identifier: str, checksum: str) -> tuple[str, ...]:

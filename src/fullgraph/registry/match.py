@@ -264,15 +264,6 @@ class Matcher:
         )
 
 
-def identifier_in(text: str) -> str | None:
-    """`GB0124`, `gb124`, `0124` or a page's address: an id and nothing else."""
-    text = text.strip()
-    match = re.fullmatch(r"(?:GB)?(\d{1,6})", text, re.IGNORECASE) or re.fullmatch(
-        r"\S*gb(\d{4,})(?:\.html?)?(?:[?#]\S*)?", text, re.IGNORECASE
-    )
-    return f"GB{int(match[1]):04d}" if match else None
-
-
 class _Squeezed:
     """A text without white space and without what logs and terminals added to it."""
 

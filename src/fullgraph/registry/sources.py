@@ -66,7 +66,7 @@ def installed_snapshot() -> Snapshot | None:
     entries = read_registry(data, f"the registry of torch {version}", unknown_fields=True)
     facts = known_facts().get(base_of(version))
     if facts is not None and facts.checksum == checksum:
-        sites = {name: entry.sites for name, entry in facts.entries.items() if entry.sites}
+        sites = {name: entry.sites for name, entry in facts.entries.items() if entry.live}
         unmapped = tuple(UnmappedCall(type="", site=site) for site in facts.unmapped)
         return Snapshot(base_of(version), entries, sites, unmapped, checksum, "installed")
     # Not a release that we know: its source tells, and is read once.
@@ -78,6 +78,14 @@ def installed_snapshot() -> Snapshot | None:
     with suppress(FullgraphError):
         cache.store(f"installed-{version}", cache.Cached(snapshot, time.time()))
     return snapshot
+
+
+def read_again(snapshot: Snapshot) -> Snapshot:
+    """A snapshot with the types of its calls: facts have only their places."""
+    torch = torch_folder()
+    if snapshot.origin != "installed" or torch is None:
+        return snapshot
+    return snapshot_of_folder(torch, snapshot.release, snapshot.origin)
 
 
 def require_installed() -> Snapshot:
@@ -214,8 +222,11 @@ class Releases:
         self._wheels: list[Wheel] | None = None
         self._fetcher: Fetcher | None = None
 
-    def sync(self, wanted: str) -> list[Snapshot]:
-        """Fetch the releases that are not here yet. A release never changes once it is out."""
+    def sync(self, wanted: str | None = None) -> list[Snapshot]:
+        """Fetch the releases that are not here yet; without a wish, the newest there is.
+
+        A release never changes once it is out, so one that is here is not fetched again.
+        """
         from fullgraph.registry.fetch import UnreachableError
 
         try:
@@ -225,6 +236,8 @@ class Releases:
             if not known:
                 raise
             self._tell(f"{error}; using the releases that were fetched before")
+        if wanted is None:
+            return [self.release(max(known, key=sort_key))]
         return [self.release(release) for release in expand(wanted, known)]
 
     def release(self, release: str) -> Snapshot:
@@ -232,7 +245,7 @@ class Releases:
         if cached is not None:
             self._tell(f"torch {release} was fetched {cached.age()} ago")
             return cached.snapshot
-        from fullgraph.registry.index import best_wheel
+        from fullgraph.registry.index import best_wheel, is_address
         from fullgraph.registry.wheels import read_wheel
 
         wheel = best_wheel(self._found(), release)
@@ -242,7 +255,10 @@ class Releases:
             read_wheel(wheel.location, fetcher), release, f"torch {release} from the package index"
         )
         cache.store(release, cache.Cached(snapshot, time.time()))
-        self._tell(f"torch {release} fetched: {fetcher.transferred / 1e6:.1f} MB transferred")
+        if is_address(wheel.location):
+            self._tell(f"torch {release} fetched: {fetcher.transferred / 1e6:.1f} MB transferred")
+        else:
+            self._tell(f"torch {release} read from a wheel on this machine")
         fetcher.transferred = 0
         return snapshot
 
