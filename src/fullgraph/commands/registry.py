@@ -254,7 +254,7 @@ def _show_synced(snapshots: Iterable[Snapshot], format_: str) -> None:
     for row in rows:
         live = "no source to tell which are live"
         if row["live"] is not None:
-            live = f"{row['live']} live, {row['calls_without_entry']} calls without an entry"
+            live = f"{row['live']} live; calls without an entry: {row['calls_without_entry']}"
         write_lines([f"{row['release']:<10}  {row['entries']} entries, {live}"])
 
 

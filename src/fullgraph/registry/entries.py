@@ -12,6 +12,7 @@ from msgspec import Struct, json
 from fullgraph.errors import RegistryError
 
 REGISTRY_FILE = "_dynamo/graph_break_registry.json"
+HINTS_FILE = "torch/_dynamo/graph_break_hints.py"
 ID = re.compile(r"GB\d{4,}")
 _FIELDS = ("Gb_type", "Context", "Explanation", "Hints")
 
@@ -52,6 +53,13 @@ class UnmappedCall(Struct, frozen=True):
     site: CallSite
 
 
+class SourceText(Struct, frozen=True):
+    """What the source says where the registry has only the name of a variable, or nothing."""
+
+    explanations: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
 class Snapshot(Struct, frozen=True):
     """One release's registry, the newest wording of each entry first.
 
@@ -62,6 +70,7 @@ class Snapshot(Struct, frozen=True):
     entries: dict[str, tuple[Wording, ...]]
     sites: dict[str, tuple[CallSite, ...]] | None = None
     unmapped: tuple[UnmappedCall, ...] = ()
+    texts: dict[str, SourceText] = {}
     # Tells two registry files apart.
     checksum: str = ""
     origin: str = ""

@@ -12,9 +12,17 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from itertools import product
+from typing import NamedTuple
 
-from fullgraph.registry.entries import CallSite, UnmappedCall, Wording
-from fullgraph.registry.templates import has_holes, literals, readable, readable_type
+from fullgraph.registry.entries import CallSite, SourceText, UnmappedCall, Wording
+from fullgraph.registry.templates import (
+    has_holes,
+    is_unevaluated,
+    lacks_text,
+    literals,
+    readable,
+    readable_type,
+)
 
 # The functions through which every break goes: a call inside them passes a type on.
 _PLUMBING = {
@@ -30,22 +38,35 @@ _MOST_TYPES = 16
 _DEEPEST = 6
 
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
+SharedHints = dict[str, tuple[str, ...]]
 
 
-class Call:
-    """A call that raises a break: where it is, and the types that it can have."""
+class Call(NamedTuple):
+    """A call that raises a break: where it is, and what its arguments can be."""
 
-    def __init__(self, site: CallSite, types: tuple[str, ...], explanations: tuple[str, ...]):
-        self.site = site
-        self.types = types
-        self.explanations = explanations
+    site: CallSite
+    types: tuple[str, ...]
+    # The type as it is written; the registry of 2.8 has the name of a variable in one place.
+    written: str
+    explanations: tuple[str, ...]
+    hints: tuple[str, ...]
 
 
-def calls_in(source: str, file: str) -> list[Call]:
+def calls_in(source: str, file: str, shared: SharedHints | None = None) -> list[Call]:
     """Every call in one file that raises a break, in the order of the file."""
     if "unimplemented" not in source and "gb_type" not in source:
         return []
-    return sorted(_Reader(ast.parse(source), file).calls(), key=lambda call: call.site.line)
+    reader = _Reader(ast.parse(source), file, shared or {})
+    return sorted(reader.calls(), key=lambda call: call.site.line)
+
+
+def shared_hints(source: str) -> SharedHints:
+    """The constants of `graph_break_hints.py`, by name."""
+    return {
+        name: tuple(map(str, ast.literal_eval(value)))
+        for name, value in _assignments(ast.parse(source).body)
+        if isinstance(value, ast.List)
+    }
 
 
 def map_calls(
@@ -57,13 +78,39 @@ def map_calls(
     unmapped = []
     for call in calls:
         for type_ in call.types:
-            found = find(type_, call.explanations)
+            found = find(type_, call.explanations) or find(call.written, call.explanations)
             if not found:
                 unmapped.append(UnmappedCall(type=readable_type(type_), site=call.site))
             for identifier in found:
                 if call.site not in sites.setdefault(identifier, []):
                     sites[identifier].append(call.site)
     return {identifier: tuple(found) for identifier, found in sites.items()}, tuple(unmapped)
+
+
+def texts_of(
+    calls: Iterable[Call],
+    sites: dict[str, tuple[CallSite, ...]],
+    entries: dict[str, tuple[Wording, ...]],
+) -> dict[str, SourceText]:
+    """For entries whose text in the registry is not all there, what their calls say."""
+    by_site: dict[CallSite, list[Call]] = {}
+    for call in calls:
+        by_site.setdefault(call.site, []).append(call)
+    found = {}
+    for identifier, places in sites.items():
+        if lacks_text(entries[identifier][0]):
+            raised = [call for place in places for call in by_site.get(place, [])]
+            found[identifier] = SourceText(
+                explanations=_said(call.explanations for call in raised),
+                hints=_said(call.hints for call in raised),
+            )
+    return {identifier: text for identifier, text in found.items() if text != SourceText()}
+
+
+def _said(texts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Each text once, without those that are only known at run time."""
+    several = dict.fromkeys(readable(text).strip() for each in texts for text in each)
+    return tuple(text for text in several if text and not is_unevaluated(text))
 
 
 class _Finder:
@@ -81,7 +128,7 @@ class _Finder:
             (re.compile(".+".join(map(re.escape, literals(type_)))), found)
             for types in (self._current, self._earlier)
             for type_, found in types.items()
-            if has_holes(type_)
+            if has_holes(type_) and any(literals(type_))
         ]
 
     def __call__(self, type_: str, explanations: tuple[str, ...]) -> list[str]:
@@ -103,9 +150,9 @@ class _Finder:
 class _Reader:
     """One file's syntax tree, with what is needed to follow a name to its values."""
 
-    def __init__(self, tree: ast.Module, file: str) -> None:
-        self._tree = tree
+    def __init__(self, tree: ast.Module, file: str, shared: SharedHints) -> None:
         self._file = file
+        self._shared = shared
         self._parents: dict[ast.AST, ast.AST] = {}
         self._calls_by_name: dict[str, list[ast.Call]] = {}
         self._class_values: dict[str, list[ast.expr]] = {}
@@ -126,12 +173,14 @@ class _Reader:
                     yield self._call(call, type_)
 
     def _call(self, call: ast.Call, type_: ast.expr) -> Call:
-        explanation = _keyword(call, "explanation")
+        explanation, hints = _keyword(call, "explanation"), _keyword(call, "hints")
         functions = [node.name for node in self._scopes(call) if not isinstance(node, ast.Module)]
         return Call(
             CallSite(self._file, call.lineno, ".".join(reversed(functions)) or "<module>"),
             tuple(dict.fromkeys(self._values(type_, call))),
-            tuple(self._values(explanation, call)) if explanation else (),
+            ast.unparse(type_),
+            tuple(dict.fromkeys(self._values(explanation, call))) if explanation else (),
+            tuple(dict.fromkeys(self._hints(hints, call, 0))) if hints else (),
         )
 
     def _is_plumbing(self, call: ast.Call) -> bool:
@@ -166,30 +215,74 @@ class _Reader:
         if isinstance(node, ast.IfExp):
             return [value for side in (node.body, node.orelse) for value in self._values(side, at)]
         if isinstance(node, ast.Name):
-            return self._of_name(node.id, at, depth)
+            return list(dict.fromkeys(self._all(self._assigned(node.id, at), at, depth)))
         if isinstance(node, ast.Attribute) and _is_self(node.value):
             return self._all(self._class_values.get(node.attr, []), node, depth)
         return []
+
+    def _hints(self, node: ast.expr, at: ast.AST, depth: int) -> list[str]:
+        """The hints that a list can hold; those of shared constants as they are there."""
+        if isinstance(node, ast.List | ast.Tuple):
+            return [hint for each in node.elts for hint in self._hints(each, at, depth + 1)]
+        if isinstance(node, ast.Starred):
+            return self._hints(node.value, at, depth)
+        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+        if name in self._shared:
+            return list(self._shared[name])
+        if isinstance(node, ast.BinOp) and isinstance(node.left, ast.List | ast.Name):
+            return [
+                hint for side in (node.left, node.right) for hint in self._hints(side, at, depth)
+            ]
+        if isinstance(node, ast.IfExp):
+            sides = (node.body, node.orelse)
+            return [hint for side in sides for hint in self._hints(side, at, depth + 1)]
+        if isinstance(node, ast.Name) and depth < _DEEPEST:
+            parts = [*self._assigned(node.id, at), *self._appended(node.id, at)]
+            return [hint for each in parts for hint in self._hints(each, at, depth + 1)]
+        return self._values(node, at, depth)
 
     def _product(self, parts: list[ast.expr], at: ast.AST, depth: int) -> list[str]:
         choices = [self._values(part, at, depth + 1) for part in parts]
         return ["".join(choice) for choice in product(*choices)]
 
     def _all(self, nodes: list[ast.expr], at: ast.AST, depth: int) -> list[str]:
-        return [value for node in nodes for value in self._values(node, at, depth + 1)]
+        # A value that was passed by a caller has the names of that caller.
+        return [
+            value
+            for node in nodes
+            for value in self._values(node, node if node in self._parents else at, depth + 1)
+        ]
 
-    def _of_name(self, name: str, at: ast.AST, depth: int) -> list[str]:
+    def _assigned(self, name: str, at: ast.AST) -> list[ast.expr]:
+        """What a name can stand for: what is assigned to it, or passed for a parameter."""
         for scope in self._scopes(at):
-            if isinstance(scope, Functions) and name in _parameters(scope):
-                return self._of_parameter(scope, name, depth)
             # What is assigned in an inner function is another variable of the same name.
             body = scope.body if isinstance(scope, ast.Module | ast.ClassDef) else _own(scope)
             assigned = [value for target, value in _assignments(body) if target == name]
+            if isinstance(scope, Functions) and name in _parameters(scope):
+                return assigned + self._passed(scope, name)
             if assigned:
-                return self._all(assigned, at, depth)
+                return assigned
         return []
 
-    def _of_parameter(self, function: Functions, name: str, depth: int) -> list[str]:
+    def _appended(self, name: str, at: ast.AST) -> list[ast.expr]:
+        """What the function around adds to a list with `append`, `extend` or `+=`."""
+        function = next((node for node in self._scopes(at) if isinstance(node, Functions)), None)
+        added = []
+        for statement in _own(function) if function else ():
+            if isinstance(statement, ast.AugAssign) and _is_name(statement.target, name):
+                added.append(statement.value)
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr in ("append", "extend")
+                and _is_name(call.func.value, name)
+            ):
+                added += call.args
+        return sorted(added, key=lambda node: node.lineno)
+
+    def _passed(self, function: Functions, name: str) -> list[ast.expr]:
         """What this file's own calls of a helper pass for the parameter."""
         position = _parameters(function).index(name)
         values = []
@@ -198,8 +291,8 @@ class _Reader:
             if passed is None and position < len(call.args):
                 passed = call.args[position]
             if passed is not None:
-                values += self._values(passed, call, depth + 1)
-        return list(dict.fromkeys(values))
+                values.append(passed)
+        return values
 
 
 def _type_argument(call: ast.Call, name: str) -> ast.expr | None:
@@ -256,4 +349,8 @@ def _assignments(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+    return _is_name(node, "self") or _is_name(node, "cls")
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name

@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from fullgraph.registry.entries import Wording
-from fullgraph.registry.templates import has_holes, joined_hints, literals, readable, readable_type
+from fullgraph.registry.templates import joined_hints, literals, readable, readable_type
 
 # How an entry was found, the surest first.
 BY_ID = "id"
@@ -150,7 +150,8 @@ class Matcher:
         found: list[tuple[re.Pattern[str], tuple[Candidate, ...]]] = []
         for identifier, wordings in self._entries.items():
             for number, wording in enumerate(wordings):
-                if "{" in wording.type and has_holes(type_ := readable_type(wording.type)):
+                # A type that is nothing but a value would be found everywhere.
+                if "{" in wording.type and any(literals(type_ := readable_type(wording.type))):
                     candidates = (Candidate(identifier, number, BY_TYPE),)
                     found.append((re.compile(_pattern(type_)), candidates))
         return found

@@ -9,16 +9,28 @@ from msgspec import Struct
 
 from fullgraph.errors import RegistryError
 from fullgraph.registry import cache
-from fullgraph.registry.entries import CallSite, Snapshot, Wording, wording_checksum
+from fullgraph.registry.entries import CallSite, Snapshot, SourceText, Wording, wording_checksum
 from fullgraph.registry.history import Chronicle, History, ReleaseStatus
 from fullgraph.registry.releases import sort_key
-from fullgraph.registry.sources import cached_names, chronicle, installed_snapshot
+from fullgraph.registry.sources import (
+    cached_names,
+    chronicle,
+    installed_snapshot,
+    source_text,
+)
 from fullgraph.registry.taxonomy import advice_for, category_of, title_of
-from fullgraph.registry.templates import joined_hints, readable, readable_type
+from fullgraph.registry.templates import (
+    is_unevaluated,
+    joined_hints,
+    lacks_text,
+    readable,
+    readable_type,
+)
 
 _SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb"
 # A hint that this many entries share says nothing about any one of them.
 _SHARED_BY = 8
+_MOST_EXPLANATIONS = 4
 
 
 class WayOut(Struct, frozen=True):
@@ -154,7 +166,8 @@ def page(identifier: str, snapshot: Snapshot, story: Chronicle, installed: Snaps
     places = story.sites(identifier)
     own = snapshot.sites.get(identifier, ()) if snapshot.sites else ()
     last = max(places, key=sort_key) if places and not own else snapshot.release
-    hints = joined_hints(newest.hints)
+    added = source_text(identifier, snapshot) if lacks_text(newest) else SourceText()
+    hints = joined_hints(newest.hints) or added.hints
     return Page(
         id=identifier,
         type=readable_type(newest.type),
@@ -165,7 +178,7 @@ def page(identifier: str, snapshot: Snapshot, story: Chronicle, installed: Snaps
         first_release=history.first_release if history else None,
         last_release=history.last_release if history else None,
         gone_since=history.gone_since if history else None,
-        explanation=readable(newest.explanation),
+        explanation=_explanation(newest, added),
         ways_out=_ways_out(category, hints, snapshot),
         hints=hints,
         context=readable(newest.context),
@@ -179,12 +192,24 @@ def page(identifier: str, snapshot: Snapshot, story: Chronicle, installed: Snaps
                 hints=joined_hints(wording.hints),
                 releases=story.releases_worded(identifier, wording_checksum(wording)),
             )
-            for wording in wordings[1:]
+            # A wording can come back; then it is not an earlier one.
+            for wording in dict.fromkeys(wordings[1:])
+            if wording != newest
         ),
         call_sites=_places(own, snapshot.release),
         earlier_call_sites=_places(() if own else places.get(last, ()), last),
         link=f"{_SITE}/{identifier.lower()}.html",
     )
+
+
+def _explanation(wording: Wording, added: SourceText) -> str:
+    """The explanation; where the registry has a variable, what can be in it."""
+    several = added.explanations
+    if not is_unevaluated(wording.explanation) or not several:
+        return readable(wording.explanation)
+    more = len(several) - _MOST_EXPLANATIONS
+    shown = "\nor: ".join(several[:_MOST_EXPLANATIONS])
+    return f"{shown}\n(and {more} more)" if more > 0 else shown
 
 
 def _places(sites: Iterable[CallSite], release: str) -> tuple[Place, ...]:

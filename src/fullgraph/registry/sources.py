@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 from fullgraph.errors import FullgraphError, RegistryError
 from fullgraph.registry import cache
 from fullgraph.registry.entries import (
+    HINTS_FILE,
     REGISTRY_FILE,
     Snapshot,
+    SourceText,
     UnmappedCall,
     checksum_of,
     read_registry,
@@ -68,7 +70,7 @@ def installed_snapshot() -> Snapshot | None:
     if facts is not None and facts.checksum == checksum:
         sites = {name: entry.sites for name, entry in facts.entries.items() if entry.live}
         unmapped = tuple(UnmappedCall(type="", site=site) for site in facts.unmapped)
-        return Snapshot(base_of(version), entries, sites, unmapped, checksum, "installed")
+        return Snapshot(base_of(version), entries, sites, unmapped, {}, checksum, "installed")
     # Not a release that we know: its source tells, and is read once.
     cached = cache.load(f"installed-{version}")
     if cached is not None and cached.snapshot.checksum == checksum:
@@ -106,19 +108,39 @@ def snapshot_of_files(
     files: dict[str, bytes], release: str, origin: str, *, unknown_fields: bool = True
 ) -> Snapshot:
     """A registry with the source beside it; paths start with `torch/`."""
-    from fullgraph.registry.liveness import calls_in, map_calls
+    from fullgraph.registry.liveness import calls_in, map_calls, shared_hints, texts_of
 
     data = files[f"torch/{REGISTRY_FILE}"]
     entries = read_registry(data, origin, unknown_fields=unknown_fields)
+    shared = shared_hints(files.get(HINTS_FILE, b"").decode(errors="replace"))
     calls = []
     for path, content in sorted(files.items()):
         if path.endswith(".py"):
             try:
-                calls += calls_in(content.decode(errors="replace"), path)
+                calls += calls_in(content.decode(errors="replace"), path, shared)
             except SyntaxError as error:
                 raise RegistryError(f"{origin}: cannot read {path}: {error}") from None
     sites, unmapped = map_calls(calls, entries)
-    return Snapshot(release, entries, sites, unmapped, checksum_of(data), origin)
+    texts = texts_of(calls, sites, entries)
+    return Snapshot(release, entries, sites, unmapped, texts, checksum_of(data), origin)
+
+
+def source_text(identifier: str, snapshot: Snapshot) -> SourceText:
+    """What the source adds to an entry; of the installed torch it is read when asked for."""
+    torch = torch_folder()
+    if identifier in snapshot.texts or snapshot.origin != "installed" or torch is None:
+        return snapshot.texts.get(identifier, SourceText())
+    from fullgraph.registry.liveness import calls_in, shared_hints, texts_of
+
+    sites = {identifier: (snapshot.sites or {}).get(identifier, ())}
+    calls = []
+    try:
+        shared = shared_hints((torch.parent / HINTS_FILE).read_text())
+        for file in {site.file for site in sites[identifier]}:
+            calls += calls_in((torch.parent / file).read_text(), file, shared)
+    except (OSError, SyntaxError, ValueError):
+        return SourceText()
+    return texts_of(calls, sites, snapshot.entries).get(identifier, SourceText())
 
 
 def snapshot_of_folder(torch: Path, release: str, origin: str) -> Snapshot:
@@ -160,7 +182,7 @@ def _checkout_version(torch: Path) -> str:
 
 
 def _bare_snapshot(data: bytes, name: str, origin: str) -> Snapshot:
-    return Snapshot(name, read_registry(data, origin), None, (), checksum_of(data), origin)
+    return Snapshot(name, read_registry(data, origin), None, (), {}, checksum_of(data), origin)
 
 
 # Fetching

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from fullgraph.registry.entries import Wording
+
 # A hole is opened and closed by characters that no torch message uses.
 OPEN, CLOSE = "‹", "›"
 _HOLE = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
@@ -31,7 +33,9 @@ def readable(text: str) -> str:
 
 @cache
 def readable_type(text: str) -> str:
-    """The same for a type, which is a name and never source, even when it looks like it."""
+    """The same for a type, which is a name and hardly ever source, even when it looks like it."""
+    if text.startswith("_") and text.isidentifier():
+        return f"{OPEN}{text.strip('_')}{CLOSE}"
     return _fill(text)
 
 
@@ -47,6 +51,16 @@ def has_holes(text: str) -> bool:
 def is_unevaluated(text: str) -> bool:
     """Nothing but source: there is no word for a reader in it."""
     return bool(text) and not any(part.strip() for part in literals(readable(text)))
+
+
+def is_unevaluated_type(type_: str) -> bool:
+    """A readable type that says nothing: once it was the name of a variable."""
+    return not any(part.strip() for part in literals(type_))
+
+
+def lacks_text(wording: Wording) -> bool:
+    """The registry has a variable for its explanation, or no hint."""
+    return is_unevaluated(wording.explanation) or not wording.hints
 
 
 def joined_hints(hints: Iterable[str]) -> tuple[str, ...]:

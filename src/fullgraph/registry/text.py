@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from fullgraph.registry.pages import Page, Place, Row
+from fullgraph.registry.templates import is_unevaluated_type
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _STYLES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "cyan": "36"}
@@ -75,7 +76,8 @@ def page_lines(page: Page, terminal: Terminal) -> Iterator[str]:
 def _worded_lines(page: Page, terminal: Terminal) -> Iterator[str]:
     for wording in page.earlier_wordings:
         when = _span(wording.releases) or "before a release"
-        what = wording.type if wording.type != page.type else "the same type, other text"
+        same = wording.type == page.type or is_unevaluated_type(wording.type)
+        what = "the same type, other text" if same else wording.type
         yield from terminal.labelled("was", f"{what} ({when})")
 
 
