@@ -64,8 +64,11 @@ def _explain_text(text: str, library: Library, format_: str) -> None:
     found = _find(text, library)
     if not found:
         raise _nothing_found(text, library)
+    message = " ".join(text.split()) if len(found) == 1 else ""
     pages = {
-        candidate.id: library.page(candidate.id) for each in found for candidate in each.candidates
+        candidate.id: library.page(candidate.id, message)
+        for each in found
+        for candidate in each.candidates
     }
     if format_ == "json":
         _write_matches(found, pages)

@@ -173,7 +173,8 @@ def sync(
     elif name:
         raise RegistryError("--as names a source: say which with --from")
     else:
-        snapshots = Releases(_tell).sync(releases)
+        # What was kept may have been read by an older fullgraph; facts must not come from that.
+        snapshots = Releases(_tell, fresh=facts is not None).sync(releases)
     _show_synced(snapshots, format_)
     if facts is not None:
         _write_facts(snapshots, facts, check)

@@ -13,6 +13,8 @@ from fullgraph.errors import RegistryError
 from fullgraph.files import replace_file
 from fullgraph.registry.entries import Snapshot
 
+# To be raised when more, or something else, is read out of a source: what is kept is read again.
+#   1  the first
 _FORMAT = 1
 
 

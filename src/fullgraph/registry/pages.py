@@ -128,11 +128,12 @@ class Library:
             self._chronicle = chronicle([self.installed])
         return self._chronicle
 
-    def page(self, identifier: str) -> Page:
+    def page(self, identifier: str, message: str = "") -> Page:
+        """Everything about an entry; `message` is the one in which it was met, if it is known."""
         snapshot = self._holder(identifier)
         if snapshot is None:
             raise self._unknown(identifier)
-        return page(identifier, snapshot, self.chronicle, self.installed)
+        return page(identifier, snapshot, self.chronicle, self.installed, message)
 
     def _holder(self, identifier: str) -> Snapshot | None:
         if identifier in self.main.entries:
@@ -158,11 +159,18 @@ class Library:
         )
 
 
-def page(identifier: str, snapshot: Snapshot, story: Chronicle, installed: Snapshot | None) -> Page:
+def page(
+    identifier: str,
+    snapshot: Snapshot,
+    story: Chronicle,
+    installed: Snapshot | None,
+    message: str = "",
+) -> Page:
     wordings = snapshot.entries[identifier]
     newest = wordings[0]
     history = story.history(identifier)
-    category = category_of(readable_type(newest.type), readable(newest.explanation))
+    # A message has values where the registry has holes: it can tell `print` from other builtins.
+    category = category_of(readable_type(newest.type), message or readable(newest.explanation))
     places = story.sites(identifier)
     own = snapshot.sites.get(identifier, ()) if snapshot.sites else ()
     last = max(places, key=sort_key) if places and not own else snapshot.release

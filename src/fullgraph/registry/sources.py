@@ -239,8 +239,10 @@ def sync_source(source: str, name: str = "", tell: Tell = _quiet) -> Snapshot:
 class Releases:
     """Releases of torch on the package index. The index is asked once, when it is needed."""
 
-    def __init__(self, tell: Tell = _quiet) -> None:
+    def __init__(self, tell: Tell = _quiet, *, fresh: bool = False) -> None:
+        """`fresh` fetches again what is here already."""
         self._tell = tell
+        self._fresh = fresh
         self._wheels: list[Wheel] | None = None
         self._fetcher: Fetcher | None = None
 
@@ -263,7 +265,7 @@ class Releases:
         return [self.release(release) for release in expand(wanted, known)]
 
     def release(self, release: str) -> Snapshot:
-        cached = cache.load(release)
+        cached = None if self._fresh else cache.load(release)
         if cached is not None:
             self._tell(f"torch {release} was fetched {cached.age()} ago")
             return cached.snapshot

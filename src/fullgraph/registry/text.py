@@ -74,11 +74,16 @@ def page_lines(page: Page, terminal: Terminal) -> Iterator[str]:
 
 
 def _worded_lines(page: Page, terminal: Terminal) -> Iterator[str]:
+    """Earlier types, which an older message has; of other changes only that there were some."""
+    reworded = []
     for wording in page.earlier_wordings:
-        when = _span(wording.releases) or "before a release"
-        same = wording.type == page.type or is_unevaluated_type(wording.type)
-        what = "the same type, other text" if same else wording.type
-        yield from terminal.labelled("was", f"{what} ({when})")
+        if wording.type != page.type and not is_unevaluated_type(wording.type):
+            when = _span(wording.releases) or "before a release"
+            yield from terminal.labelled("was", f"{wording.type} ({when})")
+        elif wording.releases:
+            reworded.append(_span(wording.releases))
+    if reworded:
+        yield from terminal.labelled("was", f"worded differently in {', '.join(reworded)}")
 
 
 def _place_lines(page: Page, terminal: Terminal) -> Iterator[str]:
