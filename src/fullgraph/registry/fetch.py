@@ -57,7 +57,7 @@ class Fetcher:
 
     def get(self, url: str, **headers: str) -> Reply:
         """The whole answer. 304 counts as one."""
-        reply = self._tried(url, headers, lambda answer: answer.read(LARGEST_TEXT + 1))
+        reply = self._tried(url, headers, _all_of)
         if len(reply.data) > LARGEST_TEXT:
             raise UnreachableError(f"{shown(url)} sent too much for what it should be")
         return reply
@@ -80,9 +80,9 @@ class Fetcher:
             while piece := answer.read(2**20):
                 file.write(piece)
                 self.transferred += len(piece)
-            expected = answer.headers.get("Content-Length")
-            if expected is not None and int(expected) != file.tell():
-                raise http.client.IncompleteRead(b"", int(expected))
+            expected = answer.headers.get("Content-Length", "")
+            if expected.isdigit() and int(expected) != file.tell():
+                raise http.client.IncompleteRead(b"", int(expected) - file.tell())
             return b""
 
         self._tried(url, {}, copy)
@@ -116,6 +116,15 @@ class Fetcher:
             if error.code == 304:
                 return Reply(304, b"", _lower(error.headers.items()))
             raise
+
+
+def _all_of(answer: http.client.HTTPResponse) -> bytes:
+    data = answer.read(LARGEST_TEXT + 1)
+    expected = answer.headers.get("Content-Length", "")
+    # A bounded read does not notice by itself that an answer ends early.
+    if expected.isdigit() and len(data) < min(int(expected), LARGEST_TEXT):
+        raise http.client.IncompleteRead(data, int(expected) - len(data))
+    return data
 
 
 def _request(url: str, headers: dict[str, str]) -> urllib.request.Request:
