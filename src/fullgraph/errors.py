@@ -17,3 +17,7 @@ class CaptureError(FullgraphError):
 
 class ProgramError(FullgraphError):
     """The program that was to be run cannot be started."""
+
+
+class RegistryError(FullgraphError):
+    """A registry that cannot be read or fetched, or an entry that is not in it."""

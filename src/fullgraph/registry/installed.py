@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,9 @@ def torch_folder() -> Path | None:
 
 
 def torch_version() -> str | None:
+    # Slow to import, and only needed where torch is about to be run.
+    from importlib import metadata
+
     try:
         return metadata.version("torch")
     except metadata.PackageNotFoundError:

@@ -1,0 +1,71 @@
+"""What changed between two registries."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from fullgraph.registry.entries import Snapshot, wording_checksum
+from fullgraph.registry.history import Chronicle
+from fullgraph.registry.pages import Row, row
+from fullgraph.registry.templates import readable_type
+
+
+class Reworded(Struct, frozen=True):
+    id: str
+    type: str
+    earlier_type: str
+    # Which of `type`, `context`, `explanation` and `hints` differ.
+    changed: tuple[str, ...]
+
+
+class Difference(Struct, frozen=True):
+    earlier: str
+    later: str
+    new: tuple[Row, ...]
+    reworded: tuple[Reworded, ...]
+    # Raised in the earlier one, and not any more. None where one of them came without source.
+    retired: tuple[Row, ...] | None
+    # The other way round.
+    revived: tuple[Row, ...] | None
+
+
+def difference(earlier: Snapshot, later: Snapshot, story: Chronicle) -> Difference:
+    new = sorted(set(later.entries) - set(earlier.entries))
+    both = sorted(set(later.entries) & set(earlier.entries))
+    return Difference(
+        earlier=earlier.release,
+        later=later.release,
+        new=tuple(row(each, later, story) for each in new),
+        reworded=tuple(
+            _reworded(each, earlier, later)
+            for each in both
+            if wording_checksum(earlier.entries[each][0])
+            != wording_checksum(later.entries[each][0])
+        ),
+        retired=_stopped(earlier, later, story),
+        revived=_stopped(later, earlier, story, only=both),
+    )
+
+
+def _reworded(identifier: str, earlier: Snapshot, later: Snapshot) -> Reworded:
+    old, new = earlier.entries[identifier][0], later.entries[identifier][0]
+    fields = ("type", "context", "explanation", "hints")
+    return Reworded(
+        id=identifier,
+        type=readable_type(new.type),
+        earlier_type=readable_type(old.type),
+        changed=tuple(name for name in fields if getattr(old, name) != getattr(new, name)),
+    )
+
+
+def _stopped(
+    before: Snapshot, after: Snapshot, story: Chronicle, only: list[str] | None = None
+) -> tuple[Row, ...] | None:
+    """Entries that were raised before and are not after."""
+    if before.sites is None or after.sites is None:
+        return None
+    gone = set(before.sites) - set(after.sites)
+    if only is not None:
+        gone &= set(only)
+    holders = {each: after if each in after.entries else before for each in gone}
+    return tuple(row(each, holders[each], story) for each in sorted(gone))

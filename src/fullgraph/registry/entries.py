@@ -1,0 +1,173 @@
+"""What the registry says, as data: wordings, call sites, and one release's worth of both."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Any
+
+import msgspec
+from msgspec import Struct, json
+
+from fullgraph.errors import RegistryError
+
+REGISTRY_FILE = "_dynamo/graph_break_registry.json"
+HINTS_FILE = "torch/_dynamo/graph_break_hints.py"
+ID = re.compile(r"GB\d{4,}")
+_FIELDS = ("Gb_type", "Context", "Explanation", "Hints")
+
+
+def identifier_in(text: str) -> str | None:
+    """`GB0124`, `gb124`, `0124` or a page's address: an id and nothing else."""
+    text = text.strip()
+    match = re.fullmatch(r"(?:GB)?(\d{1,6})", text, re.IGNORECASE) or re.fullmatch(
+        r"\S*gb(\d{4,})(?:\.html?)?(?:[?#]\S*)?", text, re.IGNORECASE
+    )
+    return f"GB{int(match[1]):04d}" if match else None
+
+
+class Wording(Struct, frozen=True, gc=False):
+    """How one entry was worded at one time, as torch's own file has it: not yet readable."""
+
+    type: str = msgspec.field(name="Gb_type")
+    context: str = msgspec.field(name="Context")
+    explanation: str = msgspec.field(name="Explanation")
+    hints: tuple[str, ...] = msgspec.field(name="Hints")
+
+
+class CallSite(Struct, frozen=True, array_like=True, gc=False):
+    """Where torch raises a break. The file is relative to the folder that holds torch."""
+
+    file: str
+    line: int
+    function: str
+
+    def link(self, release: str) -> str:
+        return f"https://github.com/pytorch/pytorch/blob/v{release}/{self.file}#L{self.line}"
+
+
+class UnmappedCall(Struct, frozen=True):
+    """A call that raises a break which no entry describes."""
+
+    type: str
+    site: CallSite
+
+
+class SourceText(Struct, frozen=True):
+    """What the source says where the registry has only the name of a variable, or nothing."""
+
+    explanations: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+class Snapshot(Struct, frozen=True):
+    """One release's registry, the newest wording of each entry first.
+
+    `sites` is None where only the registry file was at hand: nobody can say then what is live.
+    """
+
+    release: str
+    entries: dict[str, tuple[Wording, ...]]
+    sites: dict[str, tuple[CallSite, ...]] | None = None
+    unmapped: tuple[UnmappedCall, ...] = ()
+    texts: dict[str, SourceText] = {}
+    # Tells two registry files apart.
+    checksum: str = ""
+    origin: str = ""
+
+    def is_live(self, identifier: str) -> bool | None:
+        return None if self.sites is None else identifier in self.sites
+
+
+def checksum_of(data: bytes) -> str:
+    """Short, and stable between machines; it only has to notice a change."""
+    return f"{zlib.crc32(data):08x}"
+
+
+def wording_checksum(wording: Wording) -> str:
+    return checksum_of(json.encode(wording))
+
+
+def read_registry(
+    data: bytes, where: str, *, unknown_fields: bool = False
+) -> dict[str, tuple[Wording, ...]]:
+    """The entries in a registry file; anything that is wrong with it is an error that names it.
+
+    `unknown_fields` lets a newer torch add a field: its own registry must stay readable.
+    """
+    try:
+        entries = json.decode(data, type=dict[str, tuple[Wording, ...]])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        entries = {}
+    # The decoder keeps the last of two entries with one id; then it has fewer wordings than the
+    # file. It also skips fields that it does not know, which shows in their number.
+    wordings = sum(map(len, entries.values()))
+    complete = wordings == data.count(b'"Gb_type"') and wordings > 0
+    if complete and all(entries.values()) and all(map(ID.fullmatch, entries)):
+        if unknown_fields or data.count(b'":') <= len(entries) + wordings * len(_FIELDS):
+            return entries
+        if not _has_unknown_fields(data):
+            return entries
+    raise RegistryError(f"{where}: {_complaint(data)}")
+
+
+def _has_unknown_fields(data: bytes) -> bool:
+    raw: dict[str, list[dict[str, Any]]] = json.decode(data)
+    return any(set(wording) - set(_FIELDS) for wordings in raw.values() for wording in wordings)
+
+
+def _complaint(data: bytes) -> str:
+    """What is wrong with a registry file. Slow, and only called when something is."""
+    import json as standard_json
+
+    try:
+        raw = standard_json.loads(data, object_pairs_hook=_Pairs)
+    except ValueError as error:
+        return f"it is not JSON ({error})"
+    if not isinstance(raw, _Pairs):
+        return "it is not a registry: an object from ids to lists of wordings is expected"
+    if not raw.pairs:
+        return "it has no entries"
+    seen = set()
+    for identifier, wordings in raw.pairs:
+        if identifier in seen:
+            return f"{identifier} is there twice"
+        seen.add(identifier)
+        if not ID.fullmatch(identifier):
+            return f"{identifier!r} is not an id such as GB0124"
+        if not isinstance(wordings, list) or not wordings:
+            return f"{identifier} is not a list of wordings"
+        for wording in wordings:
+            problem = _wording_complaint(wording)
+            if problem:
+                return f"{identifier} {problem}"
+    return "it cannot be read as a registry"
+
+
+class _Pairs:
+    """An object as its pairs, so that a key that is there twice is not lost."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        self.pairs = pairs
+
+
+def _wording_complaint(wording: Any) -> str:
+    if not isinstance(wording, _Pairs):
+        return "has a wording that is not an object"
+    names = [name for name, _ in wording.pairs]
+    values = dict(wording.pairs)
+    for name in _FIELDS:
+        if name not in values:
+            return f"lacks the field {name}"
+        if names.count(name) > 1:
+            return f"has the field {name} twice"
+    unknown = [name for name in names if name not in _FIELDS]
+    if unknown:
+        return f"has an unknown field, {unknown[0]}"
+    for name in _FIELDS[:3]:
+        if not isinstance(values[name], str):
+            return f"has a {name} that is not text"
+    hints = values["Hints"]
+    if not isinstance(hints, list) or not all(isinstance(hint, str) for hint in hints):
+        return "has Hints that are not a list of texts"
+    return ""

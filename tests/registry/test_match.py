@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import random
+import re
+import textwrap
+from collections.abc import Callable
+
+import pytest
+from circus import registry_bytes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fullgraph.registry.entries import Wording, read_registry
+from fullgraph.registry.match import Found, Matcher
+from fullgraph.registry.sources import require_installed
+from fullgraph.registry.templates import joined_hints, readable, readable_type
+
+HOLE = re.compile("‹[^›]*›")
+NEXT = "\n\n*** While handling this graph break, another graph break occurred: ***\n\n"
+# Values as they are in real messages, and some that try to mislead.
+VALUES = (
+    "x",
+    "",
+    "MyModel()",
+    "<function f at 0x7f12>",
+    "{'a': 1}",
+    "two\nlines",
+    "Data-dependent branching",
+    "Explanation: not one",
+    "GB0001",
+    "[W1116 00:00]",
+)
+Fill = Callable[[str], str]
+
+
+def message(wording: Wording, fill: Fill) -> str:
+    """A break as Dynamo writes it, with values in its holes."""
+
+    def indented(text: str) -> str:
+        return textwrap.indent(fill(text), "    ").lstrip()
+
+    hints = "\n".join(f"  Hint: {indented(hint)}" for hint in joined_hints(wording.hints))
+    type_ = HOLE.sub("__mro__", readable_type(wording.type))
+    return (
+        f"{type_}\n  Explanation: {indented(readable(wording.explanation))}\n{hints}\n\n"
+        f"  Developer debug context: {indented(readable(wording.context))}"
+    )
+
+
+def as_exception(text: str) -> str:
+    return (
+        'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    step(x)\n'
+        f"torch._dynamo.exc.Unsupported: {text}\n\nfrom user code:\n"
+        '   File "train.py", line 9, in step\n    return x.item()\n\n'
+        "Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace\n"
+    )
+
+
+def as_log(text: str) -> str:
+    prefix = "V1116 00:01:58.989000 4463 torch/_dynamo/symbolic_convert.py:1759] [5/0] "
+    head = "[__graph_breaks] Graph break in user code at /home/me/train.py:9\n"
+    lines = f"{head}Graph Break Reason: {text}\nUser code traceback:\n".splitlines()
+    return "\n".join(f"[rank0]:{prefix}[__graph_breaks] {line}" for line in lines)
+
+
+def as_pytest(text: str) -> str:
+    return "\n".join(f"E       {line}" for line in as_exception(text).splitlines())
+
+
+def as_quote(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.splitlines())
+
+
+def wrapped(text: str, width: int = 37) -> str:
+    """As a terminal wraps: anywhere, also inside a word."""
+    return "\n".join(
+        line[start : start + width]
+        for line in text.splitlines()
+        for start in range(0, max(len(line), 1), width)
+    )
+
+
+def colored(text: str) -> str:
+    return f"\x1b[31m{text}\x1b[0m".replace("Explanation", "\x1b[1mExplanation\x1b[0m")
+
+
+FORMS: tuple[Callable[[str], str], ...] = (
+    str,
+    as_exception,
+    as_log,
+    as_pytest,
+    as_quote,
+    wrapped,
+    colored,
+    lambda text: wrapped(as_log(text), 61),
+)
+
+
+def best(found: tuple[Found, ...]) -> str | None:
+    return found[0].candidates[0].id if found else None
+
+
+@pytest.fixture(scope="module")
+def installed() -> Matcher:
+    return Matcher(require_installed().entries)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_message_of_the_installed_torch_finds_its_entry(
+    form: Callable[[str], str], installed: Matcher
+) -> None:
+    chance = random.Random(3)
+
+    def fill(text: str) -> str:
+        return HOLE.sub(lambda _: chance.choice(VALUES), text)
+
+    wrong = {}
+    for identifier, wordings in require_installed().entries.items():
+        found = installed.find(form(message(wordings[0], fill)))
+        if best(found) != identifier:
+            wrong[identifier] = found
+    assert not wrong
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_values_cannot_mislead(data: st.DataObject) -> None:
+    entries = require_installed().entries
+    matcher = Matcher(entries)
+    identifier = data.draw(st.sampled_from(sorted(entries)))
+    values = st.text(max_size=30).filter(lambda text: "Explanation:" not in "".join(text.split()))
+    text = message(entries[identifier][0], lambda text: HOLE.sub(lambda _: data.draw(values), text))
+    assert best(matcher.find(data.draw(st.sampled_from(FORMS))(text))) == identifier
+
+
+def test_older_wordings_are_found_too(installed: Matcher) -> None:
+    entries = require_installed().entries
+    missed = {
+        identifier
+        for identifier, wordings in entries.items()
+        for wording in wordings[1:]
+        if identifier
+        not in {
+            candidate.id
+            for found in installed.find(message(wording, lambda text: HOLE.sub("x", text)))
+            for candidate in found.candidates
+        }
+    }
+    assert not missed
+
+
+def test_a_type_alone_is_enough(installed: Matcher) -> None:
+    wrong = []
+    for identifier, wordings in require_installed().entries.items():
+        found = installed.find(HOLE.sub("x", readable_type(wordings[0].type)))
+        if best(found) != identifier or len(found) != 1:
+            wrong.append((identifier, found))
+    assert not wrong
+
+
+@pytest.fixture
+def circus() -> Matcher:
+    return Matcher(read_registry(registry_bytes(), "here"))
+
+
+def test_a_part_of_a_message(circus: Matcher) -> None:
+    (found,) = circus.find("Nobody taught the tracer how to juggle Ball objects.")
+    assert [(each.id, each.by) for each in found.candidates] == [("GB0001", "explanation")]
+    (found,) = circus.find("  Hint: Put the balls down before\n     you compile.")
+    assert found.candidates[0].id == "GB0001"
+
+
+def test_several_breaks_in_their_order(circus: Matcher) -> None:
+    one, two = (
+        message(circus._entries[identifier][0], lambda text: HOLE.sub("x", text))
+        for identifier in ("GB0002", "GB0001")
+    )
+    assert [best((found,)) for found in circus.find(one + NEXT + two)] == ["GB0002", "GB0001"]
+    assert [best((found,)) for found in circus.find(as_log(one) + "\n" + as_log(two))] == [
+        "GB0002",
+        "GB0001",
+    ]
+    assert len(circus.find(as_log(one) + "\n" + as_log(one))) == 1
+
+
+def test_entries_with_one_type_are_told_apart_or_both_shown() -> None:
+    def wording(explanation: str) -> dict[str, object]:
+        return {"Gb_type": "Same name", "Context": "", "Explanation": explanation, "Hints": []}
+
+    entries = read_registry(
+        registry_bytes(
+            {
+                "GB0001": [wording("The first one of them, of {kind}.")],
+                "GB0002": [wording("The second one of them, of {kind}.")],
+            }
+        ),
+        "here",
+    )
+    matcher = Matcher(entries)
+    told = matcher.find("Same name\n  Explanation: The second one of them, of x.")
+    assert [each.id for each in told[0].candidates] == ["GB0002"]
+    (both,) = matcher.find("Same name")
+    assert both.ambiguous
+    assert [each.id for each in both.candidates] == ["GB0001", "GB0002"]
+
+
+def test_links_and_ids(circus: Matcher) -> None:
+    link = "please visit: https://example.org/site/gb/gb0003.html"
+    assert best(circus.find(link)) == "GB0003"
+    assert best(circus.find(wrapped(link, 20))) == "GB0003"
+    assert best(circus.find("it says GB0002 somewhere")) == "GB0002"
+    assert circus.find("https://example.org/gb/gb9999.html and GB9998") == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "nothing of the kind", "Cannot jug", "Explanation: x"]
+)
+def test_what_is_about_no_entry_finds_none(circus: Matcher, text: str) -> None:
+    assert circus.find(text) == ()
+
+
+def test_a_type_inside_a_word_is_none() -> None:
+    wording = {"Gb_type": "print", "Context": "", "Explanation": "", "Hints": []}
+    registry = {"GB0001": [{**wording, "Gb_type": "sprinter"}]}
+    matcher = Matcher(read_registry(registry_bytes(registry), "here"))
+    assert matcher.find("two sprinters ran") == ()
+    assert best(matcher.find("one sprinter ran")) == "GB0001"
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_can_be_looked_up(text: str) -> None:
+    Matcher(read_registry(registry_bytes(), "here")).find(text)

@@ -1,0 +1,354 @@
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from circus import Handler, Site, ranged, registry_bytes, wheel_bytes, whole
+
+from fullgraph.errors import RegistryError
+from fullgraph.registry import cache, fetch, index, sources
+from fullgraph.registry.fetch import Fetcher, UnreachableError
+from fullgraph.registry.index import PipSettings, Wheel, best_wheel, pip_settings, wheels
+from fullgraph.registry.wheels import read_wheel
+
+REGISTRY = "/registry.json"
+NAME = "torch-2.99.1-cp311-cp311-macosx_14_0_arm64.whl"
+
+
+# Files and folders
+
+
+def test_a_file_has_no_source(tmp_path: Path) -> None:
+    file = tmp_path / "registry.json"
+    file.write_bytes(registry_bytes())
+    snapshot = sources.sync_source(str(file))
+    assert (snapshot.release, len(snapshot.entries), snapshot.sites) == ("latest", 3, None)
+    assert sources.snapshot_named("latest") == snapshot
+
+
+def test_a_checkout_has(checkout: Path) -> None:
+    snapshot = sources.sync_source(str(checkout))
+    assert snapshot.release == "2.99.0a0"
+    assert snapshot.sites is not None
+    assert set(snapshot.sites) == {"GB0001", "GB0002"}
+    assert snapshot.is_live("GB0003") is False
+    assert snapshot.texts["GB0002"].hints[0] == "Search in the other drawer."
+    assert "2.99.0a0" in sources.chronicle().releases
+
+
+def test_a_wheel_on_this_machine(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(wheel_bytes())
+    snapshot = sources.sync_source(str(tmp_path / NAME))
+    assert (snapshot.release, len(snapshot.entries)) == ("2.99.1", 3)
+
+
+def test_a_bad_source_leaves_the_last_good_one(tmp_path: Path) -> None:
+    file = tmp_path / "registry.json"
+    file.write_bytes(registry_bytes())
+    good = sources.sync_source(str(file), "mine")
+    for bad in (b"", b"{", b"{}", registry_bytes() + b"x", registry_bytes({"GB1": []})):
+        file.write_bytes(bad)
+        with pytest.raises(RegistryError, match=r"registry\.json: "):
+            sources.sync_source(str(file), "mine")
+    assert sources.snapshot_named("mine") == good
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [("/no/such/file", "neither a file"), ("ftp://example.org/x", "neither a file")],
+)
+def test_sources_that_are_none(source: str, complaint: str) -> None:
+    with pytest.raises(RegistryError, match=complaint):
+        sources.sync_source(source)
+
+
+def test_a_folder_that_is_no_checkout(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="not a PyTorch checkout"):
+        sources.sync_source(str(tmp_path))
+
+
+def test_a_name_cannot_leave_the_cache(checkout: Path) -> None:
+    with pytest.raises(RegistryError, match="not a name"):
+        sources.sync_source(str(checkout), "../elsewhere")
+
+
+def test_a_broken_cache_is_as_good_as_none() -> None:
+    cache.folder().mkdir(parents=True)
+    (cache.folder() / "mine.json").write_bytes(b'{"half')
+    assert cache.load("mine") is None
+    with pytest.raises(RegistryError, match="neither a release"):
+        sources.snapshot_named("mine")
+
+
+# Addresses
+
+
+def test_an_address_is_asked_only_for_what_is_newer(site: Site) -> None:
+    def answer(handler: Handler) -> None:
+        if handler.headers.get("If-None-Match") == '"one"':
+            handler.reply(304, b"")
+        else:
+            handler.reply(200, registry_bytes(), ETag='"one"', Last_Modified="yesterday")
+
+    site.pages[REGISTRY] = answer
+    first = sources.sync_address(site.address(REGISTRY))
+    told: list[str] = []
+    assert sources.sync_address(site.address(REGISTRY), tell=told.append) == first
+    assert "has not changed" in told[0]
+    assert site.sent == len(registry_bytes())
+    assert site.asked[-1][1]["If-Modified-Since"] == "yesterday"
+
+
+def test_a_server_that_fails_at_first_is_asked_again(site: Site) -> None:
+    failures = iter([500, 503])
+
+    def answer(handler: Handler) -> None:
+        status = next(failures, 200)
+        handler.reply(status, registry_bytes() if status == 200 else b"sorry")
+
+    site.pages[REGISTRY] = answer
+    assert len(sources.sync_address(site.address(REGISTRY)).entries) == 3
+    assert len(site.asked) == 3
+
+
+def test_a_server_that_keeps_failing_leaves_the_cache_and_says_how_old_it_is(site: Site) -> None:
+    site.pages[REGISTRY] = whole(registry_bytes())
+    good = sources.sync_address(site.address(REGISTRY))
+    kept = cache.load("latest")
+    assert kept is not None
+    cache.store("latest", cache.Cached(kept.snapshot, kept.fetched - 3 * 86400))
+    site.pages[REGISTRY] = lambda handler: handler.reply(500, b"")
+    told: list[str] = []
+    assert sources.sync_address(site.address(REGISTRY), tell=told.append) == good
+    assert "answers 500" in told[0]
+    assert "3 days ago" in told[0]
+
+
+def test_without_a_cache_an_unreachable_address_is_an_error(site: Site) -> None:
+    address = site.address(REGISTRY)
+    with pytest.raises(UnreachableError, match="answers 404"):
+        sources.sync_address(address)
+    assert len(site.asked) == 1  # asking again would not help
+    with pytest.raises(UnreachableError, match="cannot be reached"):
+        sources.sync_address("http://127.0.0.1:9/registry.json")
+
+
+def test_the_cache_of_another_address_is_not_used(site: Site) -> None:
+    site.pages[REGISTRY] = whole(registry_bytes())
+    sources.sync_address(site.address(REGISTRY))
+    with pytest.raises(UnreachableError):
+        sources.sync_address(site.address("/other.json"))
+
+
+def test_a_malformed_answer_does_not_replace_the_cache(site: Site) -> None:
+    site.pages[REGISTRY] = whole(registry_bytes())
+    good = sources.sync_address(site.address(REGISTRY))
+    site.pages[REGISTRY] = whole(b"<html>log in first</html>")
+    with pytest.raises(RegistryError, match=r"not JSON .* is kept"):
+        sources.sync_address(site.address(REGISTRY))
+    assert sources.snapshot_named("latest") == good
+
+
+def test_a_server_that_does_not_answer_is_given_up(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = threading.Event()
+    monkeypatch.setattr(fetch, "TIMEOUT", 0.05)
+    monkeypatch.setattr(fetch, "PAUSES", ())
+    site.pages[REGISTRY] = lambda handler: released.wait(10) and None  # type: ignore[func-returns-value]
+    try:
+        with pytest.raises(UnreachableError, match="timed out"):
+            sources.sync_address(site.address(REGISTRY))
+    finally:
+        released.set()
+
+
+def test_an_answer_that_ends_early_is_no_answer(site: Site) -> None:
+    def answer(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "100000")
+        handler.end_headers()
+        handler.wfile.write(b"{")
+
+    site.pages[REGISTRY] = answer
+    with pytest.raises(UnreachableError, match="cannot be reached"):
+        sources.sync_address(site.address(REGISTRY))
+
+
+def test_a_password_in_an_address_is_sent_and_not_shown(site: Site) -> None:
+    site.pages[REGISTRY] = whole(registry_bytes())
+    address = site.address(REGISTRY).replace("http://", "http://me:secret@")
+    snapshot = sources.sync_address(address)
+    assert site.asked[0][1]["Authorization"].startswith("Basic ")
+    assert "secret" not in snapshot.origin
+    site.pages.clear()
+    with pytest.raises(UnreachableError) as caught:
+        sources.sync_address(address, "other")
+    assert "secret" not in str(caught.value)
+
+
+# Releases
+
+
+def html_index(*names: str) -> bytes:
+    links = "".join(f'<a href="/files/{name}#sha256=00">{name}</a>\n' for name in names)
+    yanked = f'<a data-yanked="bad" href="/files/{NAME.replace("99.1", "99.9")}">x</a>'
+    return f"<!DOCTYPE html><html><body>{links}{yanked}</body></html>".encode()
+
+
+def serve_index(site: Site, data: bytes, *, ranges: bool) -> PipSettings:
+    site.pages["/simple/torch/"] = whole(
+        html_index(
+            "torch-2.98.0-cp311-cp311-manylinux_2_28_x86_64.whl", NAME, "torch-2.99.1.tar.gz"
+        ),
+        Content_Type="text/html",
+    )
+    site.pages[f"/files/{NAME}"] = ranged(data) if ranges else whole(data)
+    return PipSettings(indexes=(site.address("/simple"),))
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_release_is_fetched_with_and_without_ranges(
+    site: Site, monkeypatch: pytest.MonkeyPatch, ranges: bool
+) -> None:
+    data = wheel_bytes()
+    settings = serve_index(site, data, ranges=ranges)
+    monkeypatch.setattr(index, "pip_settings", lambda: settings)
+    told: list[str] = []
+    (snapshot,) = sources.Releases(told.append).sync("2.99")
+    assert (snapshot.release, len(snapshot.entries)) == ("2.99.1", 3)
+    assert snapshot.sites is not None
+    assert set(snapshot.sites) == {"GB0001", "GB0002"}
+    assert (site.sent < len(data) / 10) is ranges
+    assert "MB transferred" in told[0]
+
+    # What was fetched once is not fetched again, and needs no index.
+    before = len(site.asked)
+    assert sources.snapshot_named("2.99") == snapshot
+    assert sources.snapshot_named("2.99.1") == snapshot
+    assert len(site.asked) == before
+
+
+def test_the_newest_release_is_the_default(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = serve_index(site, wheel_bytes(), ranges=True)
+    monkeypatch.setattr(index, "pip_settings", lambda: settings)
+    assert [each.release for each in sources.Releases().sync()] == ["2.99.1"]
+
+
+def test_an_unreachable_index_falls_back_to_what_was_fetched(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = serve_index(site, wheel_bytes(), ranges=True)
+    monkeypatch.setattr(index, "pip_settings", lambda: settings)
+    (snapshot,) = sources.Releases().sync("2.99")
+    site.pages.clear()
+    told: list[str] = []
+    assert sources.Releases(told.append).sync("2.99") == [snapshot]
+    assert "using the releases that were fetched before" in told[0]
+    with pytest.raises(RegistryError, match="no torch wheel was found"):
+        sources.snapshot_named("2.98")
+
+
+def test_a_wheel_that_is_none(site: Site) -> None:
+    site.pages["/x.whl"] = ranged(b"this is not a zip file" * 10_000)
+    with pytest.raises(RegistryError, match="is not a wheel"):
+        read_wheel(site.address("/x.whl"), Fetcher())
+
+
+def test_an_index_in_json(site: Site) -> None:
+    files = [{"filename": NAME, "url": f"../../files/{NAME}", "hashes": {}}]
+    page = json.dumps({"name": "torch", "files": files}).encode()
+    site.pages["/simple/torch/"] = whole(page, Content_Type="application/vnd.pypi.simple.v1+json")
+    (wheel,) = wheels(PipSettings(indexes=(site.address("/simple/"),)), Fetcher())
+    assert wheel == Wheel("2.99.1", "macosx_14_0_arm64", site.address(f"/files/{NAME}"))
+    site.pages["/simple/torch/"] = whole(b"{", Content_Type="application/json")
+    with pytest.raises(UnreachableError, match="not an index page"):
+        wheels(PipSettings(indexes=(site.address("/simple"),)), Fetcher())
+
+
+def test_folders_of_wheels(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(wheel_bytes(10))
+    (tmp_path / "torch-2.7.0-cp311-cp311-macosx_14_0_arm64.whl").write_bytes(b"")
+    page = tmp_path / "simple" / "torch" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(f'<a href="../../{NAME}">x</a>')
+    for settings in (
+        PipSettings(indexes=(), find_links=(str(tmp_path),)),
+        PipSettings(indexes=((tmp_path / "simple").as_uri(),)),
+    ):
+        (wheel,) = wheels(settings, Fetcher())
+        assert Path(wheel.location).samefile(tmp_path / NAME)
+
+
+def test_the_cheapest_wheel() -> None:
+    linux = Wheel("2.99.1", "manylinux_2_28_x86_64", "https://example.org/a.whl")
+    mac = Wheel("2.99.1", "macosx_14_0_arm64", "https://example.org/b.whl")
+    here = Wheel("2.99.1", "manylinux_2_28_x86_64", "/wheels/c.whl")
+    assert best_wheel([linux, mac], "2.99.1") == mac
+    assert best_wheel([linux, mac, here], "2.99.1") == here
+    with pytest.raises(RegistryError, match="no wheel of torch 2"):
+        best_wheel([linux], "2.98.0")
+
+
+def test_what_pip_is_configured_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX", "PIP_CERT"):
+        monkeypatch.delenv(name, raising=False)
+    config = tmp_path / "pip.conf"
+    config.write_text(
+        "[global]\nindex-url = https://one.example/simple\nfind-links = /a\n  /b\n"
+        "[download]\nextra-index-url = https://two.example/simple\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    settings = pip_settings()
+    assert settings.indexes[:2] == ("https://one.example/simple", "https://two.example/simple")
+    assert set(settings.find_links) >= {"/a", "/b"}
+    monkeypatch.setenv("PIP_INDEX_URL", "https://three.example/simple")
+    monkeypatch.setattr(index, "_pip_command", list)  # no pip: the variables still count
+    assert pip_settings().indexes == ("https://three.example/simple",)
+
+
+# The installed torch
+
+
+def test_the_installed_torch_needs_nothing_else() -> None:
+    snapshot = sources.installed_snapshot()
+    assert snapshot is not None
+    assert snapshot.sites is not None
+    assert len(snapshot.entries) >= 219
+    assert "GB0124" in snapshot.sites
+    assert sources.snapshot_named(snapshot.release) == snapshot
+    assert sources.snapshot_named(None) == snapshot
+
+
+def test_a_torch_that_is_no_known_release_is_read_once(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = checkout / "torch"
+    (torch / "version.py").write_text("__version__ = '2.99.0.dev1+cpu'\n")
+    monkeypatch.setattr(sources, "torch_folder", lambda: torch)
+    snapshot = sources.installed_snapshot()
+    assert snapshot is not None
+    assert snapshot.release == "2.99.0.dev1"
+    assert snapshot.sites is not None
+    assert set(snapshot.sites) == {"GB0001", "GB0002"}
+    monkeypatch.setattr(sources, "snapshot_of_folder", None)
+    assert sources.installed_snapshot() == snapshot
+
+
+def test_without_torch_the_newest_that_was_fetched_is_used(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "torch_folder", lambda: None)
+    with pytest.raises(RegistryError, match="no registry to look in"):
+        sources.require_installed()
+    fetched = sources.sync_source(str(checkout))
+    assert sources.require_installed() == fetched
+
+
+def test_a_torch_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "version.py").write_text("__version__ = '2.7.1'\n")
+    monkeypatch.setattr(sources, "torch_folder", lambda: tmp_path)
+    with pytest.raises(RegistryError, match=r"2\.7\.1 has no registry"):
+        sources.installed_snapshot()
