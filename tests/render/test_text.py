@@ -55,6 +55,7 @@ def test_a_cause_shows_its_place_its_effect_and_the_column() -> None:
     assert "2 occurrences, cuts Model.forward() in two" in text
     assert "> 7 | value = f(x)\n" in text
     assert "    |         ^^^^" in text
+    assert "fullgraph explain GB0001" in text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
@@ -118,9 +119,9 @@ def test_a_break_without_source_or_column_is_still_shown() -> None:
 def test_long_reports_show_the_top_and_say_how_to_see_the_rest() -> None:
     report = report_of(*(occurrence(line) for line in range(1, 31)))
     text = render(report, "text", rest="fullgraph report --all kept")
-    assert text.count("GB0001") == 10
+    assert text.count("GB0001  Something") == 10
     assert "20 more causes: fullgraph report --all kept" in text
-    assert render(report, "text", top=None).count("GB0001") == 30
+    assert render(report, "text", top=None).count("GB0001  Something") == 30
 
 
 def test_nothing_to_say_is_said_in_one_line(compiled_call: Callable[..., Report]) -> None:

@@ -38,6 +38,11 @@ class Example(NamedTuple):
     # The first and the last release for which it is known to hold.
     releases: tuple[str, str]
 
+    def as_json(self) -> dict[str, object]:
+        facts = self._asdict()
+        del facts["file"]
+        return {**facts, "fixes": [fix._asdict() for fix in self.fixes]}
+
 
 class CatalogError(FullgraphError):
     """A file of the catalog that does not say what it must."""

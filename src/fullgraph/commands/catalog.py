@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fullgraph.commands._terminal import format_option, terminal_size, write_json, write_lines
 from fullgraph.errors import FullgraphError
 
 if TYPE_CHECKING:
@@ -24,19 +25,17 @@ def run(identifier: str) -> None:
     from fullgraph.capture.process import check_torch
 
     check_torch()
+    from fullgraph.catalog.text import example_lines
     from fullgraph.catalog.verify import verify
+    from fullgraph.registry.text import Terminal
     from fullgraph.render import render
 
-    click.echo(f"{example.id}  {' '.join(example.how.split())}\n")
-    click.echo(_indented(example.breaks))
+    terminal = Terminal(*terminal_size())
+    write_lines(example_lines(example, terminal))
+    click.echo()
     verdict = verify(example.id)
     if verdict.report is not None:
-        click.echo(render(verdict.report, "text"))
-    for fix in example.fixes:
-        click.echo(f"{fix.kind}, {fix.safety}: {fix.why}\n")
-        click.echo(_indented(fix.source))
-    if example.instead:
-        click.echo(f"instead: {example.instead}\n")
+        click.echo(render(verdict.report, "text", width=terminal.width))
     _conclude([f"{example.id}: {failure}" for failure in verdict.failures], len(example.fixes))
 
 
@@ -67,6 +66,28 @@ def check(identifiers: tuple[str, ...]) -> None:
     sys.exit(1 if failures else 0)
 
 
+@command.command()
+@format_option
+def coverage(format_: str) -> None:
+    """Count the entries of your torch that have an example and a fix; list those without."""
+    from fullgraph.catalog.coverage import cover
+
+    found = cover()
+    if format_ == "json":
+        write_json(found)
+        return
+    summary = found.summary
+    write_lines(
+        [
+            f"torch {found.release}: {summary.entries} entries, {summary.live} of them live",
+            f"{summary.examples:>5} have an example that breaks, {summary.fixes} of those a fix",
+            f"{summary.unreachable:>5} cannot be reached from Python on a CPU",
+            f"{summary.missing:>5} are missing",
+            *(f"       {identifier}" for identifier in found.missing),
+        ]
+    )
+
+
 def _example(identifier: str) -> Example:
     from fullgraph.catalog.read import example_ids, read_example
 
@@ -85,7 +106,3 @@ def _conclude(failures: list[str], fixes: int) -> None:
     if failures:
         sys.exit(1)
     click.echo(f"verified: it breaks as it says, and {fixes} of its {fixes} fixes hold")
-
-
-def _indented(source: str) -> str:
-    return "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())

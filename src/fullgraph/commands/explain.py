@@ -52,12 +52,23 @@ def _given(what: tuple[str, ...]) -> str:
 
 
 def show_page(page: Page, format_: str) -> None:
+    """One entry, with its example from the catalog where there is one."""
+    from fullgraph.catalog.read import read_example
+
+    example = read_example(page.id)
     if format_ == "json":
-        write_json(page)
+        import msgspec
+
+        shown = example.as_json() if example else None
+        write_json({**msgspec.to_builtins(page), "example": shown})
         return
+    from fullgraph.catalog.text import example_lines
     from fullgraph.registry.text import Terminal, page_lines
 
-    write_lines(page_lines(page, Terminal(*terminal_size())))
+    terminal = Terminal(*terminal_size())
+    write_lines(page_lines(page, terminal))
+    if example is not None:
+        write_lines(["", *example_lines(example, terminal)])
 
 
 def _explain_text(text: str, library: Library, format_: str) -> None:

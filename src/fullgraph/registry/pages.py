@@ -18,7 +18,7 @@ from fullgraph.registry.sources import (
     installed_snapshot,
     source_text,
 )
-from fullgraph.registry.taxonomy import advice_for, category_of, title_of
+from fullgraph.registry.taxonomy import advice_for, category_of, facts_of, title_of
 from fullgraph.registry.templates import (
     is_unevaluated,
     joined_hints,
@@ -59,6 +59,11 @@ class Page(Struct, frozen=True):
     type: str
     category: str
     category_title: str
+    # Whether a user can fix it (yes, sometimes, no), usually at what cost, and whether the same
+    # program fails in eager as well.
+    fixable: str
+    cost: str
+    eager_fails: bool
     # In the torch that is installed; None without one.
     live: bool | None
     installed: str | None
@@ -176,11 +181,15 @@ def page(
     last = max(places, key=sort_key) if places and not own else snapshot.release
     added = source_text(identifier, snapshot) if lacks_text(newest) else SourceText()
     hints = joined_hints(newest.hints) or added.hints
+    facts = facts_of(identifier, readable_type(newest.type), hints, readable(newest.explanation))
     return Page(
         id=identifier,
         type=readable_type(newest.type),
         category=category,
         category_title=title_of(category),
+        fixable=facts.fixable,
+        cost=facts.cost,
+        eager_fails=facts.eager_fails,
         live=None if installed is None else bool(installed.is_live(identifier)),
         installed=installed.release if installed else None,
         first_release=history.first_release if history else None,

@@ -13,6 +13,11 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _STYLES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "cyan": "36"}
 _LABEL = 10
 _MOST_PLACES = 4
+_COSTS = {
+    "one line": "one line",
+    "local rewrite": "a local rewrite",
+    "restructure": "restructuring",
+}
 
 
 class Terminal:
@@ -68,9 +73,19 @@ def page_lines(page: Page, terminal: Terminal) -> Iterator[str]:
         start = f"{label:<{_LABEL}}{number}. "
         yield from terminal.wrapped(by + way.text, start, " " * len(start))
     yield ""
+    yield from terminal.labelled("fixable", _fixable(page))
     yield from _worded_lines(page, terminal)
     yield from _place_lines(page, terminal)
     yield from terminal.labelled("page", page.link)
+
+
+def _fixable(page: Page) -> str:
+    words = {
+        "yes": f"yes, usually with {_COSTS.get(page.cost, page.cost)}",
+        "sometimes": f"sometimes, then with {_COSTS.get(page.cost, page.cost)}",
+        "no": "not by you",
+    }[page.fixable]
+    return f"{words}; eager fails as well" if page.eager_fails else words
 
 
 def _worded_lines(page: Page, terminal: Terminal) -> Iterator[str]:

@@ -95,6 +95,8 @@ class _Writer:
             place = f"{self._path(cascade.file)}:{cascade.line}"
             name = f"{cascade.id or '------'} {_clean(cascade.type)} ({place}{times})"
             yield from self._labelled("└ also", f"{name}: {cascade.because}")
+        if cause.id is not None:
+            yield from self._labelled("more", f"fullgraph explain {cause.id}")
 
     def _cause_heading(self, cause: Cause) -> Iterator[str]:
         start = f"{cause.rank:>2}  {cause.id or '------'}  "
