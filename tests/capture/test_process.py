@@ -155,3 +155,18 @@ def test_a_session_folder_of_your_own_can_be_reported_again(cli: Cli) -> None:
     twice = cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
     assert twice.returncode == 2
     assert "is not empty" in twice.stderr
+
+
+def test_a_home_that_cannot_be_written_does_not_keep_a_program_from_running(cli: Cli) -> None:
+    del cli.environment["FULLGRAPH_HOME"]
+    cli.environment |= {"XDG_STATE_HOME": "/proc/nowhere", "TMPDIR": str(cli.folder)}
+    assert cli("run", str(PROGRAMS / "breaks.py")).returncode == 0
+    assert "1 cause, 1 break site" in cli("report").stdout
+
+
+def test_a_closed_standard_error_does_not_change_how_the_program_ends(cli: Cli) -> None:
+    command = " ".join(cli.command("run", str(PROGRAMS / "breaks.py"), "exit"))
+    result = subprocess.run(
+        ["sh", "-c", f"{command} 2>&-"], capture_output=True, text=True, env=cli.environment
+    )
+    assert (result.returncode, result.stdout) == (7, "hello\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import time
 from pathlib import Path
 
@@ -14,29 +15,34 @@ CAPTURE_VARIABLE = "FULLGRAPH_CAPTURE"
 _KEPT = 20
 
 
-def sessions_folder() -> Path:
-    """`FULLGRAPH_HOME`, or the usual place for a program's state."""
+def sessions_folders() -> list[Path]:
+    """`FULLGRAPH_HOME`, or the usual place for a program's state and, where that fails, for files
+    that need not last."""
     home = os.environ.get("FULLGRAPH_HOME")
     if home:
-        return Path(home) / "sessions"
+        return [Path(home) / "sessions"]
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(state) / "fullgraph" / "sessions"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return [
+        Path(state) / "fullgraph" / "sessions",
+        Path(tempfile.gettempdir()) / f"fullgraph-{user}" / "sessions",
+    ]
 
 
 def new_session() -> Path:
     """A new, empty folder for one run; old ones beyond the last few are removed."""
-    folder = sessions_folder()
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}-{os.getpid()}"
-    try:
-        (folder / name).mkdir(parents=True)
-    except OSError as error:
-        raise SessionError(
-            f"cannot keep the session in {folder} ({error.strerror}): name another folder with "
-            "--session, or set FULLGRAPH_HOME"
-        ) from None
-    for old in _newest_first(folder)[_KEPT:]:
-        shutil.rmtree(old, ignore_errors=True)
-    return folder / name
+    problem = ""
+    for folder in sessions_folders():
+        try:
+            (folder / name).mkdir(parents=True, mode=0o700)
+        except OSError as error:
+            problem = f"cannot keep the session in {folder}: {error.strerror or error}"
+            continue
+        for old in _newest_first([folder])[_KEPT:]:
+            shutil.rmtree(old, ignore_errors=True)
+        return folder / name
+    raise SessionError(f"{problem}; name another folder with --session")
 
 
 def prepare_session(folder: Path) -> Path:
@@ -52,7 +58,7 @@ def prepare_session(folder: Path) -> Path:
 
 
 def last_session() -> Path:
-    found = _newest_first(sessions_folder())
+    found = _newest_first(sessions_folders())
     if not found:
         raise SessionError(
             "there is no earlier run to report on: start one with fullgraph run SCRIPT, or name a "
@@ -61,7 +67,10 @@ def last_session() -> Path:
     return found[0]
 
 
-def _newest_first(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    return sorted((path for path in folder.iterdir() if path.is_dir()), reverse=True)
+def _newest_first(folders: list[Path]) -> list[Path]:
+    sessions = [path for folder in folders if folder.is_dir() for path in folder.iterdir()]
+    return sorted((path for path in sessions if path.is_dir()), key=_name, reverse=True)
+
+
+def _name(session: Path) -> str:
+    return session.name

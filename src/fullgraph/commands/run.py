@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from typing import IO
 
 import click
 
@@ -65,10 +66,12 @@ def command(
     code = run_program(target, folder)
     try:
         report = analyse(load_all((str(folder),)))
-        stream = sys.stdout if format_ == "json" else sys.stderr
-        if output is None and format_ == "text":
+        # Either is missing when the shell has closed it.
+        stream: IO[str] | None = sys.stdout if format_ == "json" else sys.stderr
+        if output is None and format_ == "text" and stream is not None:
             stream.write("\n")
-        deliver(report, format_, output, show_all, _rest(session), stream)
+        if output is not None or stream is not None:
+            deliver(report, format_, output, show_all, _rest(session), stream or sys.stderr)
         failed = any(problem.fatal for problem in report.problems)
     except FullgraphError as error:
         click.echo(f"fullgraph: {error}", err=True)
