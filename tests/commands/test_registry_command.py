@@ -162,7 +162,11 @@ def test_audit_of_the_installed_torch() -> None:
         identifier for identifier, wordings in entries.items() if not wordings[0].hints
     }
     assert all(call["type"] and call["line"] for call in found["calls_without_entry"])
-    text = run("audit").stdout
-    assert "entries that no call raises" in text
-    assert "more with --all" in text
-    assert "more with --all" not in run("audit", "--all").stdout
+
+
+def test_audit_in_words(registry_file: Path) -> None:
+    short = run("audit", "--release", str(registry_file)).stdout
+    assert "entries without a hint" in short
+    assert "came without torch's source" in short
+    assert "more with --all" in short
+    assert "more with --all" not in run("audit", "--release", str(registry_file), "--all").stdout

@@ -351,4 +351,4 @@ def test_a_torch_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "version.py").write_text("__version__ = '2.7.1'\n")
     monkeypatch.setattr(sources, "torch_folder", lambda: tmp_path)
     with pytest.raises(RegistryError, match=r"2\.7\.1 has no registry"):
-        sources.installed_snapshot()
+        sources.require_installed()

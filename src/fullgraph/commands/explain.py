@@ -19,7 +19,7 @@ _LONGEST = 4_000_000
 @format_option
 @click.argument("what", nargs=-1, metavar="[ID | TEXT | -]")
 def command(what: tuple[str, ...], format_: str) -> None:
-    """Explain a graph break: what it is, why it happens, and the ways out.
+    """Explain a graph break: what it is, why, and the ways out.
 
     Takes an id (GB0124), or any text that torch wrote: an error, a log, a part of one, or the
     address of its page. Text can also be piped in. Without anything, the kinds of breaks are

@@ -77,13 +77,16 @@ def map_calls(
     sites: dict[str, list[CallSite]] = {}
     unmapped = []
     for call in calls:
+        unknown = []
         for type_ in call.types:
             found = find(type_, call.explanations) or find(call.written, call.explanations)
             if not found:
-                unmapped.append(UnmappedCall(type=readable_type(type_), site=call.site))
+                unknown.append(readable_type(type_))
             for identifier in found:
                 if call.site not in sites.setdefault(identifier, []):
                     sites[identifier].append(call.site)
+        if unknown:
+            unmapped.append(UnmappedCall(type=" or ".join(unknown), site=call.site))
     return {identifier: tuple(found) for identifier, found in sites.items()}, tuple(unmapped)
 
 
@@ -156,9 +159,11 @@ class _Reader:
         self._parents: dict[ast.AST, ast.AST] = {}
         self._calls_by_name: dict[str, list[ast.Call]] = {}
         self._class_values: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(tree):
+        nodes: list[ast.AST] = [tree]
+        for node in nodes:  # grows while it is read: every node is visited once, parents first
             for child in ast.iter_child_nodes(node):
                 self._parents[child] = node
+                nodes.append(child)
             if isinstance(node, ast.Call):
                 self._calls_by_name.setdefault(_called(node), []).append(node)
             elif isinstance(node, ast.ClassDef):

@@ -16,6 +16,7 @@ from fullgraph.registry.sources import (
     cached_names,
     chronicle,
     installed_snapshot,
+    nothing_here,
     source_text,
 )
 from fullgraph.registry.taxonomy import advice_for, category_of, facts_of, title_of
@@ -112,10 +113,7 @@ class Library:
     def main(self) -> Snapshot:
         snapshot = self.installed or next(iter(self.others), None)
         if snapshot is None:
-            raise RegistryError(
-                "there is no registry to look in: install torch, or fetch one with "
-                "fullgraph registry sync --releases 2.15"
-            )
+            raise nothing_here()
         return snapshot
 
     @property

@@ -53,7 +53,7 @@ def installed_version(torch: Path) -> str:
 
 
 def installed_snapshot() -> Snapshot | None:
-    """The registry of the torch that is installed; None when there is no torch."""
+    """The registry of the torch that is installed; None without a torch that has one."""
     torch = torch_folder()
     if torch is None:
         return None
@@ -61,9 +61,7 @@ def installed_snapshot() -> Snapshot | None:
     try:
         data = (torch / REGISTRY_FILE).read_bytes()
     except OSError:
-        raise RegistryError(
-            f"the installed torch {version} has no registry: it came with torch 2.8.0"
-        ) from None
+        return None  # it came with torch 2.8.0
     checksum = checksum_of(data)
     entries = read_registry(data, f"the registry of torch {version}", unknown_fields=True)
     facts = known_facts().get(base_of(version))
@@ -94,11 +92,16 @@ def require_installed() -> Snapshot:
     """The installed torch's registry, or the newest that was fetched."""
     snapshot = installed_snapshot() or newest_cached()
     if snapshot is None:
-        raise RegistryError(
-            "there is no registry to look in: install torch, or fetch one with "
-            "fullgraph registry sync --releases 2.15"
-        )
+        raise nothing_here()
     return snapshot
+
+
+def nothing_here() -> RegistryError:
+    torch = torch_folder()
+    why = "there is no registry to look in: install torch"
+    if torch is not None:
+        why = f"the installed torch {installed_version(torch)} has no registry: use 2.8 or later"
+    return RegistryError(f"{why}, or fetch one with fullgraph registry sync --releases 2.15")
 
 
 # Reading a source

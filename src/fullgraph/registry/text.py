@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from fullgraph.registry.pages import Page, Place, Row
+from fullgraph.registry.releases import sort_key
 from fullgraph.registry.templates import is_unevaluated_type
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -132,7 +133,9 @@ def status(page: Page) -> str:
         return f"{since} · not in {yours}"
     if page.last_release is None:
         return f"{since} · no call in any known release raises it"
-    return f"{since} · gone since {page.gone_since}, so not in {yours}"
+    if page.gone_since and sort_key(page.gone_since) <= sort_key(page.installed):
+        return f"{since} · gone since {page.gone_since}, so not in {yours}"
+    return f"{since} · raised in {page.last_release}, but not in {yours}"
 
 
 def _span(releases: tuple[str, ...]) -> str:
