@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from fullgraph.analysis.ledger import CompileKey, Ledger, Occurrence
 from fullgraph.analysis.sites import name_of, site_key
-from fullgraph.model.events import Code
-from fullgraph.model.report import EagerFrame
+from fullgraph.model.events import Code, Skip
+from fullgraph.model.report import TORCH, EagerFrame
 
 
 def settle_outcomes(ledger: Ledger) -> None:
@@ -35,11 +35,24 @@ def find_eager_frames(ledger: Ledger) -> None:
             skip = found.setdefault(compile_.code, _Skip())
             skip.error = skip.error or compile_.error
             skip.count += 1
-    if not ledger.compiles:
-        # Harmless where functions further in were compiled; here nothing was, and this is why.
-        for event in ledger.skips:
-            found.setdefault(event.code, _Skip(1, None, event.reason))
+    for event in _skips_that_matter(ledger):
+        found.setdefault(event.code, _Skip(1, None, event.reason))
     ledger.eager_frames += [_describe(ledger, code, skip) for code, skip in found.items()]
+
+
+def _skips_that_matter(ledger: Ledger) -> list[Skip]:
+    """Harmless where functions further in were compiled; otherwise all was left to eager.
+
+    torch passes many functions of its own through Dynamo, which it never means to be compiled;
+    they tell something only when nothing at all was.
+    """
+    compiled_inside = {code for compile_ in ledger.compiles.values() for code in compile_.under}
+    return [
+        event
+        for event in ledger.skips
+        if event.code not in compiled_inside
+        and (not ledger.compiles or ledger.owners.of_file(event.code.file) != TORCH)
+    ]
 
 
 @dataclass

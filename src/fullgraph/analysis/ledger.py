@@ -99,5 +99,5 @@ def _enter(ledger: Ledger, process: int, event: object) -> None:
             ledger.settings = event.values
         case Problem():
             ledger.problems.append(event)
-        case End():
+        case End() if ledger.headers[process].role == "program":
             ledger.ended += 1

@@ -21,7 +21,9 @@ def group_sites(ledger: Ledger) -> None:
 def site_key(occurrence: Occurrence) -> str:
     place = place_of(occurrence)
     column = "" if place.column is None else f":{place.column}"
-    return f"{occurrence.event.reasons[0].type} @ {place.file}:{place.line}{column}"
+    # Generated code has no file, so its line numbers say little without the function.
+    function = f" {place.function}" if place.file.startswith("<") else ""
+    return f"{occurrence.event.reasons[0].type} @ {place.file}:{place.line}{column}{function}"
 
 
 def place_of(occurrence: Occurrence) -> Frame:

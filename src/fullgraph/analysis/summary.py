@@ -66,12 +66,12 @@ def _environment(ledger: Ledger) -> Environment:
     first = next((h for h in ledger.headers if h.role == "runner"), ledger.headers[0])
     return Environment(
         fullgraph=first.fullgraph,
-        torch=next((header.torch for header in ledger.headers if header.torch), ""),
+        torch=", ".join(dict.fromkeys(h.torch for h in ledger.headers if h.torch)),
         python=first.python,
         platform=first.platform,
         command=first.command,
         directory=first.directory,
         processes=len(programs),
-        killed=len(ledger.headers) - ledger.ended,
+        killed=len(programs) - ledger.ended,
         settings=ledger.settings,
     )

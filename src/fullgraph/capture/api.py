@@ -97,9 +97,14 @@ def explain(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Report:
 
     plain = _uncompiled(fn)
     torch._dynamo.reset()
+    session = watch()
     try:
-        with watch() as session:
+        with session:
             torch.compile(plain, backend="eager")(*args, **kwargs)
+    except torch._dynamo.exc.Unsupported:
+        # Something inside asks for fullgraph=True; the break that it met is in the report.
+        if not any(cause.raised for cause in session.causes):
+            raise
     finally:
         torch._dynamo.reset()
     return session.report()

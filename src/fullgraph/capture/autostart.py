@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import sys
 import time
@@ -10,10 +11,11 @@ from pathlib import Path
 
 from fullgraph.capture.header import describe_process
 from fullgraph.capture.live import capture
-from fullgraph.capture.store import CAPTURE_VARIABLE
 from fullgraph.errors import CaptureError
 from fullgraph.model.events import End, Event, Problem
 from fullgraph.model.session import SUFFIX, LineEncoder
+
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
 class SessionFile:
@@ -26,6 +28,8 @@ class SessionFile:
     def _start(self) -> None:
         self._encoder = LineEncoder()
         self._file = -1
+        self._path = self._folder
+        self._identity: tuple[int, int] | None = None
         self._broken = False
         self._ended = False
         self._started = time.perf_counter()
@@ -35,27 +39,39 @@ class SessionFile:
             return
         try:
             if self._file < 0:
-                self._open()
-            _write_all(self._file, self._encoder.event(event))
-        except OSError as error:
+                self._open(event)
+            else:
+                self._recover()
+                _write_all(self._file, self._encoder.event(event))
+        except Exception as error:
+            # Whatever it is, it must not reach the program.
             self._broken = True
-            sys.stderr.write(
-                f"fullgraph: capturing stopped, the session cannot be written: {error}\n"
-            )
+            self._complain(error)
 
-    def _open(self) -> None:
-        name = f"{time.time_ns():020d}-{os.getpid()}{SUFFIX}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        self._file = os.open(self._folder / name, flags, 0o644)
-        _write_all(self._file, self._encoder.header(describe_process()))
+    def _complain(self, error: Exception) -> None:
+        with contextlib.suppress(Exception):
+            sys.stderr.write(f"fullgraph: capturing stopped, no session can be written: {error}\n")
+
+    def _open(self, event: Event) -> None:
+        self._path = self._folder / f"{time.time_ns():020d}-{os.getpid()}{SUFFIX}"
+        self._file = os.open(self._path, _APPEND | os.O_CREAT, 0o644)
+        self._identity = _identity(self._file)
+        # In one piece: a file without a whole header could not be read.
+        header = self._encoder.header(describe_process())
+        _write_all(self._file, header + self._encoder.event(event))
         util = sys.modules.get("multiprocessing.util")
         if util is not None:
             # A forked worker leaves without running exit handlers, but it does run finalizers.
             util.Finalize(None, self.end, exitpriority=-1000)
 
+    def _recover(self) -> None:
+        """A program may close all descriptors, and a file of its own then gets this number."""
+        if _identity(self._file) != self._identity:
+            self._file = os.open(self._path, _APPEND)
+
     def after_fork(self) -> None:
         """The parent's file stays the parent's; the child gets its own when it has something."""
-        if self._file >= 0:
+        if self._file >= 0 and _identity(self._file) == self._identity:
             os.close(self._file)
         self._start()
 
@@ -65,9 +81,9 @@ class SessionFile:
             self.write(End(round(time.perf_counter() - self._started, 6)))
 
 
-def start() -> None:
+def start(folder: str) -> None:
     """Called when torch._dynamo has been imported."""
-    file = SessionFile(Path(os.environ[CAPTURE_VARIABLE]))
+    file = SessionFile(Path(folder))
     atexit.register(file.end)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=capture.after_fork)
@@ -76,6 +92,14 @@ def start() -> None:
         capture.subscribe(file.write)
     except CaptureError as error:
         file.write(Problem(str(error), fatal=True))
+
+
+def _identity(file: int) -> tuple[int, int] | None:
+    try:
+        status = os.fstat(file)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _write_all(file: int, data: bytes) -> None:

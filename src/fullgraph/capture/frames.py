@@ -159,8 +159,9 @@ def _frame(file: str, line: int, name: str, span: Span) -> Frame:
 
 def _character(text: str, offset: int | None) -> int | None:
     """A byte offset as a column that counts characters from 1."""
-    if offset is None:
-        return None
+    if offset is None or not text:
+        # Without the source, bytes are the best that is known.
+        return None if offset is None else offset + 1
     return len(text.encode()[:offset].decode(errors="replace")) + 1
 
 

@@ -22,7 +22,7 @@ _TENSOR = re.compile(
     r"check_tensor\((.+?), \S+, DispatchKeySet\(.*?\), (\S+), device=.*?, "
     r"requires_grad=(\w+), size=\[(.*?)\], stride=\[(.*?)\]\)"
 )
-_TOLD = re.compile(r"^tensor '(.+?)' (?:size|stride|rank) mismatch")
+_TOLD = re.compile(r"^tensor '(.+?)' .*mismatch")
 _MANY = 50
 
 

@@ -13,11 +13,12 @@ import functools
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -75,6 +76,8 @@ HOOKS = (
          "breaks that end the frame, some of which are raised before tracing starts"),
     Hook(f"{_CONVERT}:_compile", (2, 8), None, "compile",
          "one compile: its id, time, guards, restarts"),
+    Hook(f"{_CONVERT}:compile_frame", (2, 9), None, "capture",
+         "what torch.export and ahead-of-time compilation trace, which have no frame"),
     Hook(f"{_CONVERT}:get_and_maybe_log_recompilation_reasons", (2, 8), None, "recompile",
          "the compiled code that did not fit"),
     Hook(f"{_CONVERT}:exceeds_recompile_limit", (2, 8), None, "limit",
@@ -122,9 +125,12 @@ SETTINGS = (
 class _FrameRecord:
     """What is known so far about a frame that Dynamo is looking at."""
 
+    # Nothing, where a function is traced without being called: by torch.export, for example.
     frame: Any
     code: Code | None = None
     compile_id: str = ""
+    torch_id: str = ""
+    under: tuple[Code, ...] = ()
     started: float = 0.0
     seconds: float = 0.0
     nested: bool = False
@@ -162,7 +168,9 @@ class Capture:
         self._local = _ThreadState()
         self._settings: Settings | None = None
         self._problems: set[str] = set()
-        self._skipped: set[Code] = set()
+        # Functions that Dynamo did not try, by their code; what they call may still be compiled.
+        self._skipped: dict[CodeType, Code] = {}
+        self._seen_ids: Counter[str] = Counter()
         self._ids: dict[str, str] | None = None
         self._break_errors: tuple[type[BaseException], ...] = ()
         self._counters: Any = None
@@ -188,11 +196,11 @@ class Capture:
     def after_fork(self) -> None:
         """In a forked child: a lock that another thread of the parent held will not be released."""
         self._lock = threading.RLock()
-        self._local = _ThreadState()
 
     # Installing
 
     def _install(self) -> None:
+        self._seen_ids.clear()
         torch = import_module("torch")
         release = release_of(torch.__version__)
         if release < OLDEST_TORCH:
@@ -280,28 +288,24 @@ class Capture:
         self, _: tuple[Any, ...], __: dict[str, Any], result: Any, error: BaseException | None
     ) -> None:
         record = self._local.frames.pop()
+        self._tell_pending(record, error)
+        if record.compile_id:
+            self._tell_compile(record, _outcome(record, result, error))
+        elif record.pending is None and error is None and _is_compiled_directly():
+            self._tell_skip(record.frame.f_code, result)
+
+    def _tell_pending(self, record: _FrameRecord, error: BaseException | None) -> None:
         if record.pending is not None:
             outcome: Resumption = "raised" if error is not None else "skipped"
             self._tell(msgspec.structs.replace(record.pending, outcome=outcome))
-        if record.compile_id:
-            self._tell_compile(record, result, error)
-        elif record.pending is None and error is None and _is_compiled_directly():
-            self._tell_skip(describe_code(record.frame.f_code), result)
 
-    def _tell_skip(self, code: Code, result: Any) -> None:
+    def _tell_skip(self, code: CodeType, result: Any) -> None:
         if code not in self._skipped:
-            self._skipped.add(code)
-            self._tell(Skip(code, str(getattr(result, "skip_reason", None) or "")))
+            self._skipped[code] = describe_code(code)
+            reason = str(getattr(result, "skip_reason", None) or "")
+            self._tell(Skip(self._skipped[code], reason))
 
-    def _tell_compile(self, record: _FrameRecord, result: Any, error: BaseException | None) -> None:
-        outcome: CompileOutcome = "compiled"
-        if error is not None:
-            outcome = "raised"
-        elif record.at_limit:
-            outcome = "limit"
-        elif getattr(result, "guarded_code", None) is None:
-            # Without a break or an error, a frame is left alone because it computes nothing.
-            outcome = "skipped" if record.breaks or record.error else "empty"
+    def _tell_compile(self, record: _FrameRecord, outcome: CompileOutcome) -> None:
         self._tell(
             Compile(
                 id=record.compile_id,
@@ -312,6 +316,7 @@ class Capture:
                 guards=record.guards,
                 restarts=record.restarts,
                 error=record.error,
+                under=record.under,
                 counted_breaks=record.counted[0],
                 counted_graphs=record.counted[1],
                 counted_ops=record.counted_ops,
@@ -320,31 +325,74 @@ class Capture:
 
     def _before_compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         record = self._current()
-        if record is None:
-            return
+        if record is not None:
+            record.code = describe_code(args[0])
+            self._begin(record, kwargs["compile_id"])
+
+    def _begin(self, record: _FrameRecord, compile_id: Any) -> None:
         self._tell_settings()
-        record.compile_id = str(kwargs["compile_id"])
-        record.code = describe_code(args[0])
+        record.torch_id = str(compile_id)
+        record.compile_id = self._unique(record.torch_id)
+        record.under = self._skipped_callers()
         record.nested = any(outer.compile_id for outer in self._local.frames[:-1])
         record.counted = self._count()
         record.started = time.perf_counter()
+
+    def _unique(self, identifier: str) -> str:
+        """torch._dynamo.reset() starts counting anew; a second 0/0 is another compile."""
+        self._seen_ids[identifier] += 1
+        seen = self._seen_ids[identifier]
+        return identifier if seen == 1 else f"{identifier}~{seen}"
+
+    def _skipped_callers(self) -> tuple[Code, ...]:
+        if not self._skipped:
+            return ()
+        found: list[Code] = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code in self._skipped:
+                found.append(self._skipped[frame.f_code])
+            frame = frame.f_back
+        return tuple(found)
 
     def _after_compile(
         self, _: tuple[Any, ...], __: dict[str, Any], ___: Any, error: BaseException | None
     ) -> None:
         record = self._current()
-        if record is None:
-            return
+        if record is not None:
+            self._finish(record, error)
+
+    def _finish(self, record: _FrameRecord, error: BaseException | None) -> None:
         record.seconds = time.perf_counter() - record.started
         breaks, graphs = self._count()
         record.counted = (breaks - record.counted[0], graphs - record.counted[1])
         metrics = self._metrics()
-        if metrics and str(metrics[-1].compile_id) == record.compile_id:
+        if metrics and str(metrics[-1].compile_id) == record.torch_id:
             record.guards = metrics[-1].guard_count
             record.restarts = tuple(sorted(metrics[-1].restart_reasons or ()))
             record.counted_ops = metrics[-1].graph_op_count
         if error is not None and not isinstance(error, self._break_errors):
             record.error = f"{type(error).__name__}: {_first_lines(str(error))}"
+
+    def _before_capture(self, args: tuple[Any, ...], _: dict[str, Any]) -> None:
+        """Within a compile this is a part of it; otherwise somebody traces without calling."""
+        current = self._current()
+        if current is None or not current.compile_id:
+            record = _FrameRecord(frame=None, code=describe_code(args[0]))
+            self._local.frames.append(record)
+            self._begin(record, self._context.current_compile_id())
+
+    def _after_capture(
+        self, _: tuple[Any, ...], __: dict[str, Any], ___: Any, error: BaseException | None
+    ) -> None:
+        record = self._current()
+        if record is None or record.frame is not None:
+            return
+        self._finish(record, error)
+        self._note_break(record, error)
+        self._local.frames.pop()
+        self._tell_pending(record, error)
+        self._tell_compile(record, "compiled" if error is None else "raised")
 
     def _count(self) -> tuple[int, int]:
         return (
@@ -362,16 +410,20 @@ class Capture:
     def _after_conversion(
         self, _: tuple[Any, ...], __: dict[str, Any], ___: Any, error: BaseException | None
     ) -> None:
-        """A break that leaves the frame and was not logged on the way."""
         record = self._current()
-        if record is None or record.at_limit or not isinstance(error, self._break_errors):
-            return
-        if error is record.last_logged or getattr(error, "logged", False):
+        if record is None or record.at_limit:
             return
         if not record.compile_id and not _is_compiled_directly():
             # A generator that runs in eager because its caller does. It is nobody's finding.
             return
-        record.pending = self._describe_break(record, error, "", "skipped")
+        self._note_break(record, error)
+
+    def _note_break(self, record: _FrameRecord, error: BaseException | None) -> None:
+        """Keep a break that leaves the frame and was not logged on the way."""
+        if not isinstance(error, self._break_errors):
+            return
+        if error is not record.last_logged and not getattr(error, "logged", False):
+            record.pending = self._describe_break(record, error, "", "skipped")
 
     def _before_logged_break(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         record = self._current()
@@ -502,6 +554,17 @@ def _look_up(version: str, place: str) -> tuple[Any, str, Any]:
             f"torch {version} has no {module}.{path}, which capturing needs: upgrade fullgraph, "
             "or use a torch release that this version knows (2.8 to 2.15)"
         ) from None
+
+
+def _outcome(record: _FrameRecord, result: Any, error: BaseException | None) -> CompileOutcome:
+    if record.at_limit:
+        return "limit"
+    if error is not None:
+        return "raised"
+    if getattr(result, "guarded_code", None) is not None:
+        return "compiled"
+    # Without a break or an error, a frame is left alone because it computes nothing.
+    return "skipped" if record.breaks or record.error else "empty"
 
 
 def _is_compiled_directly() -> bool:

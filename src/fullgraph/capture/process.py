@@ -7,6 +7,7 @@ child ended.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -21,7 +22,7 @@ import msgspec
 
 from fullgraph.capture.header import describe_process
 from fullgraph.capture.store import CAPTURE_VARIABLE
-from fullgraph.errors import CaptureError, ProgramError
+from fullgraph.errors import CaptureError, FullgraphError, ProgramError
 from fullgraph.files import replace_file
 from fullgraph.model.events import End
 from fullgraph.model.session import SUFFIX, LineEncoder
@@ -43,7 +44,7 @@ def check_program(target: Sequence[str]) -> None:
         if len(target) == 1:
             raise ProgramError("-m needs the name of a module")
         _check_module(target[1])
-    else:
+    elif target[0] != "-":
         _check_script(Path(target[0]))
 
 
@@ -62,14 +63,18 @@ def check_torch() -> None:
 def run_program(target: Sequence[str], folder: Path) -> int:
     """Run `python TARGET...`; sessions go to `folder`. Returns the exit code, or minus a signal."""
     runner = _RunnerSession(target, folder)
-    command = [sys.executable, *target]
+    # A script whose name looks like an option is told apart as python itself wants it.
+    separator = ["--"] if target[0].startswith("-") and target[0] not in ("-", "-m") else []
+    command = [sys.executable, *separator, *target]
     environment = _environment(folder)
     started = time.perf_counter()
     if hasattr(signal, "sigwaitinfo"):
         code = _run_passing_signals(command, environment)
     else:
         code = _run_simply(command, environment)
-    runner.ended(time.perf_counter() - started)
+    with contextlib.suppress(FullgraphError):
+        # Whatever became of the folder, the program's own end is what counts.
+        runner.ended(time.perf_counter() - started)
     return code
 
 
@@ -81,8 +86,8 @@ def end_like(code: int) -> NoReturn:
 
     # The program has left its own core file, if any.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    number = signal.Signals(-code)
-    if number is not signal.SIGKILL:
+    number = -code
+    if number != signal.SIGKILL:
         signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
     os.kill(os.getpid(), number)
@@ -112,7 +117,8 @@ def _check_script(script: Path) -> None:
 def _check_module(name: str) -> None:
     """Only the top-level package: looking further would import it, here instead of there."""
     top = name.split(".", 1)[0]
-    here = os.getcwd()
+    # What python itself puts there for -m; an empty entry is the working directory.
+    here = ""
     sys.path.insert(0, here)
     try:
         found = util.find_spec(top) is not None
@@ -151,6 +157,8 @@ class _RunnerSession:
 
 def _run_passing_signals(command: list[str], environment: dict[str, str]) -> int:
     """Wait for the child, and for signals that somebody sends to us but means for the program."""
+    # Where whoever started us ignores it, we would never hear that the child has ended.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     watched = {*_PASSED_ON, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     try:
@@ -170,7 +178,8 @@ def _run_passing_signals(command: list[str], environment: dict[str, str]) -> int
                     return os.waitstatus_to_exitcode(status)
             elif received.si_code <= 0:
                 # Sent by a process to us alone. What the terminal sends, the child gets as well.
-                os.kill(child, received.si_signo)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, received.si_signo)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

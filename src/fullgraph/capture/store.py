@@ -40,7 +40,8 @@ def new_session() -> Path:
             problem = f"cannot keep the session in {folder}: {error.strerror or error}"
             continue
         for old in _newest_first([folder])[_KEPT:]:
-            shutil.rmtree(old, ignore_errors=True)
+            if not _is_running(old):
+                shutil.rmtree(old, ignore_errors=True)
         return folder / name
     raise SessionError(f"{problem}; name another folder with --session")
 
@@ -70,6 +71,17 @@ def last_session() -> Path:
 def _newest_first(folders: list[Path]) -> list[Path]:
     sessions = [path for folder in folders if folder.is_dir() for path in folder.iterdir()]
     return sorted((path for path in sessions if path.is_dir()), key=_name, reverse=True)
+
+
+def _is_running(session: Path) -> bool:
+    """A session is named after the process that keeps it."""
+    try:
+        os.kill(int(session.name.rsplit("-", 1)[-1]), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _name(session: Path) -> str:

@@ -51,7 +51,9 @@ def deliver(
         rest=rest,
     )
     if output is None:
-        stream.write(text)
+        # A terminal that cannot show a character shows another one instead of nothing at all.
+        encoding: str = getattr(stream, "encoding", None) or "utf-8"
+        stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
     else:
         replace_file(output, [text.encode()])

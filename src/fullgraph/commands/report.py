@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import sys
 
 import click
@@ -22,5 +23,5 @@ def command(sessions: tuple[str, ...], format_: str, output: str | None, show_al
 
     paths = sessions or (str(last_session()),)
     report = analyse(load_all(paths))
-    rest = " ".join(["fullgraph report --all", *sessions])
+    rest = shlex.join(["fullgraph", "report", "--all", *sessions])
     deliver(report, format_, output, show_all, rest, sys.stdout)

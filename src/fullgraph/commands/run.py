@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import IO
 
@@ -83,4 +84,4 @@ def command(
 
 
 def _rest(session: str | None) -> str:
-    return f"fullgraph report --all {session}" if session else "fullgraph report --all"
+    return shlex.join(["fullgraph", "report", "--all", *([session] if session else [])])

@@ -101,6 +101,8 @@ class Compile(Struct, frozen=True, tag="compile", tag_field="event", omit_defaul
     guards: int | None = None
     restarts: tuple[str, ...] = ()
     error: str = ""
+    # Functions that Dynamo did not try (see Skip) and that called this one.
+    under: tuple[Code, ...] = ()
     counted_breaks: int = 0
     counted_graphs: int = 0
     counted_ops: int | None = None

@@ -121,25 +121,42 @@ class LineEncoder:
         self._stacks: dict[Stack, int] = {}
 
     def header(self, header: Header) -> bytes:
-        return self._encoder.encode(header) + b"\n"
+        return self._encode(header) + b"\n"
 
     def event(self, event: Event) -> bytes:
         if not isinstance(event, Break):
-            return self._encoder.encode(event) + b"\n"
+            return self._encode(event) + b"\n"
         lines: list[bytes] = []
         reasons = tuple(self._key(self._reasons, r, _ReasonLine, lines) for r in event.reasons)
         stack = self._key(self._stacks, event.stack, _StackLine, lines)
         line = _BreakLine(event.compile, event.root, reasons, stack, event.outcome, event.attempt)
-        lines.append(self._encoder.encode(line))
+        lines.append(self._encode(line))
         return b"\n".join(lines) + b"\n"
+
+    def _encode(self, value: Struct) -> bytes:
+        try:
+            return self._encoder.encode(value)
+        except UnicodeEncodeError:
+            # A name of a file or an argument that is not UTF-8 is written with escapes.
+            return self._encoder.encode(_escaped(msgspec.to_builtins(value)))
 
     def _key(
         self, known: dict[_T, int], value: _T, line: Callable[[int, _T], Struct], out: list[bytes]
     ) -> int:
         if value not in known:
             known[value] = len(known)
-            out.append(self._encoder.encode(line(known[value], value)))
+            out.append(self._encode(line(known[value], value)))
         return known[value]
+
+
+def _escaped(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_escaped(inner) for inner in value]
+    return value
 
 
 def load(path: str | os.PathLike[str]) -> Session:
@@ -160,13 +177,38 @@ def load(path: str | os.PathLike[str]) -> Session:
 
 def load_all(paths: tuple[str, ...]) -> list[Session]:
     """Read the sessions in `paths`, each of which is a file or a folder of session files."""
+    return [
+        session
+        for path in paths
+        for session in (_load_folder(Path(path)) if os.path.isdir(path) else [load(path)])
+    ]
+
+
+def _load_folder(folder: Path) -> list[Session]:
+    """Of many processes, one may have been killed before its header was whole; the others count."""
+    files = sorted(folder.glob(f"*{SUFFIX}"))
+    if not files:
+        raise SessionError(f"{folder} holds no session: there is no *{SUFFIX} file in it")
     sessions: list[Session] = []
-    for path in paths:
-        files = sorted(Path(path).glob(f"*{SUFFIX}")) if os.path.isdir(path) else [Path(path)]
-        if not files:
-            raise SessionError(f"{path} holds no session: there is no *{SUFFIX} file in it")
-        sessions += [load(file) for file in files]
-    return sessions
+    problems: list[str] = []
+    for file in files:
+        if b"\n" in _first_bytes(file):
+            sessions.append(load(file))
+        else:
+            problems.append(f"{file} has no header: its process was killed at once")
+    if not sessions:
+        raise SessionError(problems[0])
+    first = sessions[0]
+    warnings = (*first.warnings, *problems)
+    return [msgspec.structs.replace(first, warnings=warnings), *sessions[1:]]
+
+
+def _first_bytes(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.readline()
+    except OSError as error:
+        raise SessionError(f"cannot read {file}: {error.strerror or error}") from None
 
 
 class _Reader:

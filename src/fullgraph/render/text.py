@@ -127,7 +127,6 @@ class _Writer:
             return
         lines = [line for line in site.excerpt if line.number <= (site.end_line or site.line) + 1]
         texts = textwrap.dedent("\n".join(_clean(line.text) for line in lines)).split("\n")
-        removed = len(_clean(lines[0].text)) - len(texts[0]) if texts[0].strip() else None
         digits = len(str(lines[-1].number))
         for line, text in zip(lines, texts, strict=True):
             if line.number < site.line and not text.strip():
@@ -136,7 +135,7 @@ class _Writer:
             row = f"    {mark} {line.number:>{digits}} | {text}"
             yield self._style(self._clipped(row), "" if mark == ">" else "dim")
             if line.number == site.line:
-                pointer = _pointer(site, line.text, text, removed)
+                pointer = _pointer(site, line.text, text)
                 if pointer:
                     bar = f"      {' ' * digits} | "
                     yield self._style((bar + pointer)[: self._width], "red")
@@ -279,7 +278,7 @@ def _effect(cause: Cause) -> str:
     """What a break does, in words: `12 occurrences, cuts forward() in two`."""
     effects = [f"{cause.occurrences} {_plural(cause.occurrences, 'occurrence')}"]
     if cause.raised:
-        effects.append("stops the program (fullgraph=True)")
+        effects.append("reaches the program as an error")
     if cause.eager_frames:
         effects.append(f"keeps {_names(cause.eager_frames)} in eager")
     cut = tuple(name for name in cause.frames if name not in cause.eager_frames)
@@ -305,9 +304,9 @@ def _short_name(qualified: str) -> str:
     return _clean(qualified.rsplit("<locals>.", 1)[-1])
 
 
-def _pointer(site: Site, line: str, shown: str, removed: int | None) -> str:
-    """`^^^^` under the part of the line that broke; `removed` is how far it was moved left."""
-    if site.column is None or removed is None:
+def _pointer(site: Site, line: str, shown: str) -> str:
+    """`^^^^` under the part of the line that broke, as the line is shown."""
+    if site.column is None:
         return ""
     removed = len(_clean(line)) - len(shown)
     before = _clean(line[: site.column - 1])[removed:]

@@ -5,6 +5,7 @@ invisible: it takes its folder off sys.path again, hands over to the sitecustomi
 may have, and imports nothing of fullgraph until the program imports torch._dynamo.
 """
 
+import importlib
 import importlib.machinery
 import importlib.util
 import os
@@ -52,16 +53,55 @@ def _run_afterwards(loader: Any, action: Any) -> None:
 
 def _start() -> None:
     try:
-        from fullgraph.capture.autostart import start
+        _import_our_own("fullgraph.capture.autostart").start(_FOLDER)
     except Exception as error:
-        sys.stderr.write(
-            f"fullgraph: nothing is captured in process {os.getpid()}: its Python "
-            f"({sys.executable}) cannot load fullgraph ({error})\n"
-        )
-        return
-    start()
+        _tell_that_nothing_is_captured(error)
 
 
-if os.environ.get("FULLGRAPH_CAPTURE"):
-    sys.meta_path.insert(0, _AfterDynamo)
+def _import_our_own(name: str) -> Any:
+    """Import as if the program were not there: a file of its own may have the same name."""
+    path, ours = sys.path[:], ("fullgraph", "msgspec")
+    theirs = {
+        key: sys.modules.pop(key)
+        for key in list(sys.modules)
+        if key.split(".", 1)[0] in ours and not _is_installed(sys.modules[key.split(".", 1)[0]])
+    }
+    sys.path[:] = _PATH
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path[:] = path
+        if theirs:
+            for key in [key for key in sys.modules if key.split(".", 1)[0] in ours]:
+                del sys.modules[key]
+            sys.modules.update(theirs)
+
+
+def _is_installed(module: Any) -> bool:
+    folder = os.path.dirname(os.path.dirname(getattr(module, "__file__", None) or ""))
+    return folder in _PATH
+
+
+def _tell_that_nothing_is_captured(error: Exception) -> None:
+    """With Python's own means, as ours are what failed."""
+    import json
+
+    message = f"nothing is captured in process {os.getpid()} ({sys.executable}): {error}"
+    lines = (
+        {"event": "header", "format": 1, "fullgraph": "", "process": os.getpid()},
+        {"event": "problem", "message": message, "fatal": True},
+        {"event": "end", "seconds": 0},
+    )
+    try:
+        with open(os.path.join(_FOLDER, f"9-{os.getpid()}.jsonl"), "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+    except OSError:
+        sys.stderr.write(f"fullgraph: {message}\n")
+
+
+# Read now: the program may change its environment before it imports torch.
+_FOLDER = os.environ.get("FULLGRAPH_CAPTURE", "")
 _leave_no_trace()
+_PATH = sys.path[:]
+if _FOLDER:
+    sys.meta_path.insert(0, _AfterDynamo)
