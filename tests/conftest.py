@@ -41,7 +41,7 @@ class Cli:
         self.environment = {**os.environ, "FULLGRAPH_HOME": str(folder / "home"), "NO_COLOR": "1"}
 
     def command(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "fullgraph", *args]
+        return [str(Path(sys.executable).parent / "fullgraph"), *args]
 
     def __call__(
         self, *args: str, stdin: str = "", cwd: Path | None = None

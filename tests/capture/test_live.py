@@ -265,3 +265,43 @@ def test_graphs_name_their_function_and_operations(compiled_call: Callable[..., 
         ("breaks", 1, "eager"),
         ("breaks", 1, "eager"),
     ]
+
+
+def test_a_reset_in_the_middle_loses_nothing() -> None:
+    with fullgraph.watch() as session:
+        for _ in range(3):
+            torch._dynamo.reset()
+            torch.compile(breaks, backend="eager")(X)
+    summary = session.summary
+    assert (summary.compiles, summary.graphs, summary.occurrences, summary.sites) == (6, 6, 3, 1)
+    assert not session.report().disagreements
+
+
+def test_torch_export_is_heard_too() -> None:
+    class Branches(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x + 1 if x.sum() > 0 else x
+
+    with fullgraph.watch() as session, pytest.raises(torch._dynamo.exc.TorchDynamoException):
+        torch.export.export(Branches(), (X,), strict=True)
+    (cause,) = session.causes
+    assert (cause.id, cause.raised) == ("GB0170", 1)
+
+
+def test_columns_are_known_without_the_source() -> None:
+    names: dict[str, Any] = {"graph_break": graph_break}
+    exec("def f(x):\n    return (graph_break(), x + 1, graph_break())\n", names)
+    with fullgraph.watch() as session:
+        torch.compile(names["f"], backend="eager")(X)
+    assert sorted(site.column or 0 for site in session.sites) == [13, 35]
+
+
+def test_a_limit_that_is_an_error_is_still_no_compile() -> None:
+    patch = torch._dynamo.config.patch(recompile_limit=1, fail_on_recompile_limit_hit=True)
+    with fullgraph.watch() as session, patch:
+        compiled = torch.compile(lambda x: x + 1, backend="eager", dynamic=False)
+        compiled(torch.ones(2))
+        with pytest.raises(Exception, match="fail_on_recompile_limit_hit"):
+            compiled(torch.ones(3))
+    assert session.summary.compiles == 1
+    assert [recompile.limit for recompile in session.report().recompiles] == ["recompile_limit"]

@@ -170,3 +170,119 @@ def test_a_closed_standard_error_does_not_change_how_the_program_ends(cli: Cli) 
         ["sh", "-c", f"{command} 2>&-"], capture_output=True, text=True, env=cli.environment
     )
     assert (result.returncode, result.stdout) == (7, "hello\n")
+
+
+COMPILE = "import torch\nf = torch.compile(lambda x: x + 1, backend='eager')\nf(torch.ones(3))\n"
+
+
+def run_script(cli: Cli, text: str, name: str = "script.py") -> tuple[dict[str, Any], int]:
+    (cli.folder / name).write_text(text)
+    return report_of(cli, name)
+
+
+def test_a_program_that_clears_its_environment_is_captured(cli: Cli) -> None:
+    report, code = run_script(cli, f"import os\nos.environ.clear()\n{COMPILE}")
+    assert code == 0
+    assert report["summary"]["graphs"] == 1
+
+
+@pytest.mark.parametrize("name", ["msgspec.py", "fullgraph.py"])
+def test_a_neighbour_with_one_of_our_names_stays_the_programs_own(cli: Cli, name: str) -> None:
+    (cli.folder / name).write_text("OWNER = 'the program'\n")
+    module = name.removesuffix(".py")
+    text = f"import {module}\n{COMPILE}import {module}\nassert {module}.OWNER == 'the program'\n"
+    report, code = run_script(cli, text)
+    assert code == 0
+    assert report["summary"]["graphs"] == 1
+
+
+def test_a_script_named_like_us_is_run_once(cli: Cli) -> None:
+    (cli.folder / "fullgraph.py").write_text(f"print('once')\n{COMPILE}")
+    result = cli("run", "fullgraph.py")
+    assert result.stdout == "once\n"
+    assert "1 graph, 1 op compiled" in result.stderr
+
+
+def test_a_capture_that_cannot_start_says_so(cli: Cli) -> None:
+    text = (
+        "import sys\n"
+        "class Refuse:\n"
+        "    @staticmethod\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        "        if name.startswith('fullgraph'): raise ImportError('refused')\n"
+        f"sys.meta_path.insert(0, Refuse)\n{COMPILE}"
+    )
+    report, code = run_script(cli, text)
+    assert code == 2
+    assert [problem["fatal"] for problem in report["problems"]] == [True]
+    assert "refused" in report["problems"][0]["message"]
+
+
+def test_nothing_is_written_into_files_that_get_our_descriptor(cli: Cli) -> None:
+    text = (
+        f"import os\n{COMPILE}"
+        "os.closerange(3, 256)\n"
+        "files = [open(f'data{n}', 'w') for n in range(5)]\n"
+        "torch.compile(lambda x: x * 2, backend='eager')(torch.ones(3))\n"
+    )
+    report, _ = run_script(cli, text)
+    assert report["summary"]["graphs"] == 2
+    assert [file.stat().st_size for file in cli.folder.glob("data?")] == [0] * 5
+
+
+def test_arguments_that_are_not_utf8_reach_the_program(cli: Cli) -> None:
+    (cli.folder / "script.py").write_text(f"import sys\nprint(ascii(sys.argv[1]))\n{COMPILE}")
+    result = subprocess.run(
+        [*cli.command("run", "script.py"), b"\xff"],
+        capture_output=True, env=cli.environment, cwd=cli.folder,
+    )  # fmt: skip
+    assert result.stdout == b"'\\udcff'\n"
+    assert b"1 graph, 1 op compiled" in result.stderr
+
+
+def test_a_run_is_not_cleared_away_while_it_lasts(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fullgraph.capture import store
+
+    monkeypatch.setenv("FULLGRAPH_HOME", str(cli.folder))
+    (folder,) = store.sessions_folders()
+    lasting = folder / f"0-{os.getpid()}"
+    # No process has this number: it is beyond what the kernel gives out.
+    finished = folder / "0-99999999"
+    for old in (lasting, finished):
+        old.mkdir(parents=True)
+    for _ in range(25):
+        newest = store.new_session()
+        newest.rename(newest.with_name(f"{newest.name.rsplit('-', 1)[0]}-99999999"))
+    assert lasting.exists()
+    assert not finished.exists()
+    assert len(list(folder.iterdir())) <= 22
+
+
+def test_a_process_killed_at_once_does_not_lose_the_others(cli: Cli) -> None:
+    folder = cli.folder / "kept"
+    cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
+    (folder / "5-torn.jsonl").write_text('{"event":"hea')
+    result = cli("report", str(folder))
+    assert "1 cause, 1 break site" in result.stdout
+    assert "5-torn.jsonl has no header" in " ".join(result.stdout.split())
+
+
+def test_a_parent_that_ignores_its_children_does_not_make_us_wait_forever(cli: Cli) -> None:
+    code = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN);"
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", code, *cli.command("run", str(PROGRAMS / "breaks.py"), "exit")]
+    result = subprocess.run(command, capture_output=True, env=cli.environment, timeout=120)
+    assert result.returncode == 7
+
+
+def test_a_script_whose_name_looks_like_an_option(cli: Cli) -> None:
+    (cli.folder / "-odd.py").write_text("import sys; print(sys.argv)")
+    assert cli("run", "--", "-odd.py", "-x").stdout == "['-odd.py', '-x']\n"
+
+
+def test_a_program_on_standard_input(cli: Cli) -> None:
+    assert cli("run", "-", stdin="print('from stdin')").stdout == "from stdin\n"

@@ -13,7 +13,9 @@ ENTRIES = Path(__file__).parent / "entries"
 UNREACHABLE = Path(__file__).parent / "unreachable.toml"
 
 # Names that say something about an example instead of being part of it.
-_FACTS = ("INSTEAD", "EAGER_RAISES", "BY_DEFAULT", "RELEASES", "CONFIG", "COMPILE")
+_FACTS = (
+    "INSTEAD", "EAGER_RAISES", "BY_DEFAULT", "STRICT_ONLY", "RELEASES", "CONFIG", "COMPILE",
+)  # fmt: skip
 
 
 class Fix(NamedTuple):

@@ -224,6 +224,7 @@ class _Writer:
             initial_indent=first,
             subsequent_indent=following,
             break_on_hyphens=False,
+            break_long_words=False,
         )
 
     def _clipped(self, row: str) -> str:

@@ -1,0 +1,52 @@
+"""Writing files: what existed is not lost, whatever it is."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from fullgraph.errors import FullgraphError
+from fullgraph.files import check_writable, replace_file
+
+
+def failing() -> object:
+    yield b"half"
+    raise OSError("disk full")
+
+
+def test_a_write_that_fails_keeps_the_old_content_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "report"
+    path.write_text("old")
+    with pytest.raises(FullgraphError, match="disk full"):
+        replace_file(path, failing())  # type: ignore[arg-type]
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    replace_file(tmp_path / "link", [b"new"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(path.read_text()))
+    reader.start()
+    replace_file(path, [b"through ", b"the pipe"])
+    reader.join()
+    assert read == ["through the pipe"]
+    assert path.is_fifo()
+
+
+def test_what_cannot_be_written_is_found_out_before(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing" / "file"):
+        with pytest.raises(FullgraphError, match="cannot write"):
+            check_writable(path)
