@@ -10,15 +10,16 @@ CONFIG = {"capture_dynamic_output_shape_ops": True}
 
 
 def inputs():
-    return torch.randn(16, 4, dtype=torch.float64), torch.randn(16, 2, dtype=torch.float64)
+    return torch.randn(16, 4), torch.randn(16, 2)
 
 
 def breaks(features, targets):
-    return torch.linalg.lstsq(features, targets).solution
+    # In double precision, for the sake of nearly dependent features.
+    return torch.linalg.lstsq(features.double(), targets.double()).solution.float()
 
 
 @fix("rewrite", "narrower")
 def fixed(features, targets):
-    """The QR decomposition solves the same problem with known shapes, if the matrix has full rank."""
-    q, r = torch.linalg.qr(features)
-    return torch.linalg.solve_triangular(r, q.mT @ targets, upper=True)
+    """QR solves the same problem with known shapes, provided that the matrix has full rank."""
+    q, r = torch.linalg.qr(features.double())
+    return torch.linalg.solve_triangular(r, q.mT @ targets.double(), upper=True).float()

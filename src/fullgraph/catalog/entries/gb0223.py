@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """What the outermost compiled function calls is compiled with it; one torch.compile is enough."""
+    """What a compiled function calls is compiled with it; the outermost torch.compile is enough."""
 
     def normalize(rows):
         return rows / rows.norm(dim=-1, keepdim=True)
