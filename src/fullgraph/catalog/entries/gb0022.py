@@ -9,7 +9,7 @@ import torch
 
 from fullgraph.catalog.kit import fix
 
-sys.modules["fullgraph_catalog_gb0022"] = types.SimpleNamespace(scale=0.5)  # type: ignore
+sys.modules["fullgraph_catalog_gb0022"] = types.SimpleNamespace(scale=0.5)
 
 import fullgraph_catalog_gb0022 as settings  # noqa: E402
 
