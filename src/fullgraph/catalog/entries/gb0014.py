@@ -1,0 +1,26 @@
+"""A model uses nn.LSTM, nn.GRU or nn.RNN. By default Dynamo leaves these modules alone and breaks
+before and after each call.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+with torch.random.fork_rng():
+    encoder = torch.nn.GRU(8, 16, batch_first=True).requires_grad_(False)
+
+
+def inputs():
+    return torch.randn(2, 5, 8)
+
+
+def breaks(x):
+    states, _ = encoder(x)
+    return states.mean(dim=1)
+
+
+@fix("setting", "equal", allow_rnn=True)
+def fixed(x):
+    """With allow_rnn Dynamo traces these modules like any other."""
+    states, _ = encoder(x)
+    return states.mean(dim=1)

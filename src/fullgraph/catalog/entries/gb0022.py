@@ -1,0 +1,30 @@
+"""A package has put an object in the place of a module, as lazy or configurable packages do
+(`sys.modules[__name__] = Settings()`), and it is imported inside of the compiled function.
+"""
+
+import sys
+import types
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+sys.modules["fullgraph_catalog_gb0022"] = types.SimpleNamespace(scale=0.5)
+
+import fullgraph_catalog_gb0022 as settings  # noqa: E402
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    import fullgraph_catalog_gb0022
+
+    return x * fullgraph_catalog_gb0022.scale
+
+
+@fix("move", "exact")
+def fixed(x):
+    """Imported at the top of the file, it is an ordinary object of the module's globals."""
+    return x * settings.scale

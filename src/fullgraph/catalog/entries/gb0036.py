@@ -1,0 +1,33 @@
+"""A boolean mask selects elements, `x[x > 0]`, or `nonzero()` finds them: how many there will be,
+and so the shape of the result, depends on the values.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+# With fullgraph=True torch captures such operators by itself.
+BY_DEFAULT = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    positive = x[x > 0]
+    return positive.sum() / positive.numel()
+
+
+@fix("rewrite", "equal")
+def fixed(x):
+    """Keeping the shape and counting zeros instead of dropping elements needs no unknown size."""
+    mask = x > 0
+    return torch.where(mask, x, 0.0).sum() / mask.sum()
+
+
+@fix("setting", "exact", capture_dynamic_output_shape_ops=True)
+def fixed_by_capturing(x):
+    """The unknown size becomes a symbol in the graph."""
+    positive = x[x > 0]
+    return positive.sum() / positive.numel()

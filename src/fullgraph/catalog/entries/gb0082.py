@@ -1,0 +1,35 @@
+"""The code has a bytecode instruction that Dynamo has no rule for, for instance `del scores` to
+free memory, where an inner function or a lambda uses the variable as well.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    scores = x @ x.T
+
+    def attend(values):
+        return scores.softmax(dim=-1) @ values
+
+    result = attend(x)
+    del scores
+    return result.relu()
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """As an argument of the inner function, the variable is a local one, which may be deleted."""
+    scores = x @ x.T
+
+    def attend(weights, values):
+        return weights.softmax(dim=-1) @ values
+
+    result = attend(scores, x)
+    del scores
+    return result.relu()

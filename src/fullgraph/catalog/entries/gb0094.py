@@ -1,0 +1,49 @@
+"""A generator delegates with `yield from` to an iterator that is only half of one: its class has
+`__next__`, but no `__iter__`. Python does not mind, Dynamo does.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Cursor:
+    def __init__(self, rows):
+        self.rows = list(rows)
+
+    def __next__(self):
+        if not self.rows:
+            raise StopIteration
+        return self.rows.pop()
+
+
+class WholeCursor(Cursor):
+    def __iter__(self):
+        return self
+
+
+class Batches:
+    def __init__(self, x, cursor):
+        self.x = x
+        self.cursor = cursor
+
+    def __iter__(self):
+        return self.cursor(self.x)
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def walk(batches):
+    yield from batches
+
+
+def breaks(x):
+    return torch.stack([row.relu() for row in walk(Batches(x, Cursor))])
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """With an __iter__ that gives itself back, the class is an iterator to everybody."""
+    return torch.stack([row.relu() for row in walk(Batches(x, WholeCursor))])

@@ -1,0 +1,24 @@
+"""An input is reshaped in place, `x.transpose_(0, 1)` or `x.unsqueeze_(0)`. That changes the
+metadata of a tensor that belongs to the caller, which a graph cannot do.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    x.transpose_(0, 1)
+    weights = x.softmax(dim=0)
+    x.transpose_(0, 1)
+    return weights
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The method without the underscore gives a view: no copy, and the caller's tensor stays."""
+    return x.transpose(0, 1).softmax(dim=0)

@@ -1,0 +1,29 @@
+"""The version of NumPy is asked of an array instead of the module, because a variable has taken
+the module's name.
+"""
+
+import numpy
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    np = x.numpy()
+    if np.__version__.startswith("0."):
+        return x
+    return x + 1
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The version belongs to the module and is a constant."""
+    if numpy.__version__.startswith("0."):
+        return x
+    return x + 1

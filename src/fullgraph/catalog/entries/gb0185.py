@@ -1,0 +1,25 @@
+"""An array of strings, dates or objects is used in a compiled function, such as the names of the
+classes. There is no tensor for these.
+"""
+
+import numpy as np
+import torch
+
+from fullgraph.catalog.kit import fix
+
+CLASSES = np.array(["bird", "cat", "dog"])
+CLASS_NAMES = tuple(CLASSES.tolist())
+
+
+def inputs():
+    return torch.randn(4, 3)
+
+
+def breaks(logits):
+    return logits[:, list(CLASSES).index("cat")]
+
+
+@fix("rewrite", "exact")
+def fixed(logits):
+    """A tuple of Python strings is a constant while tracing."""
+    return logits[:, CLASS_NAMES.index("cat")]

@@ -1,0 +1,24 @@
+"""A list of tensors is sorted by a score that is itself a tensor, as in beam search or when
+keeping the best crops: `candidates.sort(key=lambda c: c.sum())`.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    candidates = list(x)
+    candidates.sort(key=lambda candidate: candidate.max())
+    return torch.stack(candidates)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """argsort finds the order inside the graph, and indexing applies it."""
+    scores = x.max(dim=-1).values
+    return x[scores.argsort(stable=True)]

@@ -1,0 +1,43 @@
+"""The profiler is started inside of the compiled function, and its object is still needed when
+something breaks the graph, or it is given back to the caller.
+"""
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from fullgraph.catalog.kit import fix
+
+# With fullgraph=True the question to the profiler is reported first.
+BY_DEFAULT = True
+
+running = []
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+        y = x.softmax(dim=-1)
+    y = y / y.max().item()
+    return y, len(profiler.key_averages()) > 0
+
+
+def start(x):
+    running.append(profile(activities=[ProfilerActivity.CPU]))
+    running[-1].start()
+    return x
+
+
+def stop(y):
+    profiler = running.pop()
+    profiler.stop()
+    return y, len(profiler.key_averages()) > 0
+
+
+@fix("move", "equal", before=start, after=stop)
+def fixed(x):
+    """Started around the call instead, the profiler sees the compiled code as it runs."""
+    y = x.softmax(dim=-1)
+    return y / y.max()

@@ -1,0 +1,22 @@
+"""`F.one_hot(labels)` without the number of classes takes it from the largest label, so the width
+of the result depends on the values.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.tensor([0, 2, 1, 2])
+
+
+def breaks(labels):
+    return F.one_hot(labels).float()
+
+
+@fix("rewrite", "exact")
+def fixed(labels):
+    """The number of classes is known to the model; given, it fixes the shape."""
+    return F.one_hot(labels, num_classes=3).float()

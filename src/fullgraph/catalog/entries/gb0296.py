@@ -1,0 +1,32 @@
+"""A function for logging was registered to be called after the graph, and now it is given a dict,
+a list or an object. Only tensors, constants and formatted strings can be kept until then.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def report(*values):
+    print(*values)
+
+
+torch._dynamo.config.reorderable_logging_functions.add(report)
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    hidden = x.relu()
+    report({"mean": hidden.mean(), "peak": hidden.max()})
+    return hidden.softmax(dim=-1)
+
+
+@fix("rewrite", "reordered")
+def fixed(x):
+    """Given as arguments of their own, the tensors are kept and printed after the graph has run."""
+    hidden = x.relu()
+    report("mean", hidden.mean(), "peak", hidden.max())
+    return hidden.softmax(dim=-1)

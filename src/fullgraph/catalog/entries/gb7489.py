@@ -1,0 +1,23 @@
+"""A function of Python is applied to each element with `apply_`. It is an argument that cannot be
+put into a graph, and it would run in Python for every number.
+"""
+
+import math
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.rand(4, 8)
+
+
+def breaks(x):
+    return x.clone().apply_(math.sqrt)
+
+
+@fix("rewrite", "equal")
+def fixed(x):
+    """The same function as an operator works on the whole tensor at once."""
+    return x.sqrt()

@@ -1,0 +1,27 @@
+"""A random generator is seeded inside of the compiled function, to get the same noise each time.
+That changes a state that lives outside of the graph.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), torch.Generator()
+
+
+def breaks(x, generator):
+    generator.manual_seed(0)
+    return x + torch.rand(x.shape, generator=generator)
+
+
+def draw(x, generator):
+    generator.manual_seed(0)
+    return x, torch.rand(x.shape, generator=generator)
+
+
+@fix("move", "exact", before=draw)
+def fixed(x, noise):
+    """The noise is drawn before the compiled function, which gets it as a tensor."""
+    return x + noise
