@@ -1,5 +1,5 @@
-"""A module that was marked as fixed, `torchdynamo_force_dynamic = False`, has something special as
-an attribute of its class, such as a `functools.partialmethod` or a nested class.
+"""A module that was marked as fixed, `torchdynamo_force_dynamic = False`, keeps a list, a dict or
+another object as an attribute of its class and reads it through `self`.
 """
 
 import torch
@@ -17,6 +17,8 @@ class Scale(torch.nn.Module):
 
 
 class ScaleByInstance(torch.nn.Module):
+    torchdynamo_force_dynamic = False
+
     def __init__(self):
         super().__init__()
         self.factors = [2.0, 3.0]
@@ -39,6 +41,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The factors are set in __init__ and belong to the object; without the mark, an attribute of
-    the class is fine as well."""
+    """Set in __init__, the list belongs to the object, where any value may be kept. Without the mark
+    an attribute of the class is fine as well."""
     return SCALE_BY_INSTANCE(x)
