@@ -41,6 +41,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Set in __init__, the list belongs to the object, where any value may be kept. Without the mark
+    """Set in __init__, the list belongs to the object, which may hold any value. Without the mark
     an attribute of the class is fine as well."""
     return SCALE_BY_INSTANCE(x)
