@@ -1,0 +1,31 @@
+"""A hook was registered before, and the compiled function takes it off with `handle.remove()`."""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class State:
+    handle = None
+
+
+def inputs():
+    weight = torch.randn(8, requires_grad=True)
+    State.handle = weight.register_hook(lambda grad: grad * 2)
+    return weight, torch.randn(4, 8)
+
+
+def breaks(weight, x):
+    State.handle.remove()
+    return (x * weight).sum()
+
+
+def unhook(weight, x):
+    State.handle.remove()
+    return weight, x
+
+
+@fix("move", "exact", before=unhook)
+def fixed(weight, x):
+    """Hooks are put on and taken off around the compiled function, not inside it."""
+    return (x * weight).sum()

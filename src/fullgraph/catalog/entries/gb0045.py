@@ -1,0 +1,35 @@
+"""A layer asks whether its input was made in inference mode, to clone it before it is saved or
+changed in place.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    if x.is_inference():
+        x = x.clone()
+    return x.mul(2).relu()
+
+
+def ask(x):
+    return x, x.is_inference()
+
+
+@fix("move", "exact", before=ask)
+def fixed(x, is_inference):
+    """The caller asks in eager and passes a bool."""
+    if is_inference:
+        x = x.clone()
+    return x.mul(2).relu()
+
+
+@fix("rewrite", "exact")
+def fixed_without_asking(x):
+    """The clone only guards against changes in place: it is not needed where there are none."""
+    return x.mul(2).relu()

@@ -1,0 +1,31 @@
+"""The classes of an `except` are collected in a list, or come from something that is no class at
+all. Python finds out only when an exception arrives, and raises a TypeError then.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+RECOVERABLE = [KeyError, IndexError]
+
+
+def inputs():
+    return {"image": torch.randn(4, 8)}
+
+
+def breaks(batch):
+    try:
+        return batch["pixels"]
+    except RECOVERABLE:
+        return batch["image"]
+
+
+@fix("rewrite", "exact")
+def fixed(batch):
+    """`except` takes a class or a tuple of classes, never a list."""
+    try:
+        return batch["pixels"] * 1
+    except tuple(RECOVERABLE):
+        return batch["image"] * 1

@@ -1,0 +1,43 @@
+"""The `forward` of a custom autograd function is no plain function but a `functools.partial`."""
+
+from functools import partial
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def _scale(ctx, x, factor):
+    return x * factor
+
+
+class Double(torch.autograd.Function):
+    forward = staticmethod(partial(_scale, factor=2))
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class DoubleByFunction(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return _scale(ctx, x, 2)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return Double.apply(x).relu()
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """A forward written with def is followed like any other function."""
+    return DoubleByFunction.apply(x).relu()

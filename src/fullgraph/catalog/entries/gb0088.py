@@ -1,0 +1,34 @@
+"""The compiled function raises an exception that nothing inside it catches: an argument is refused,
+a key is missing, an iterator is used up. The exception is the program's own.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+MAX_LENGTH = 8
+
+
+def inputs():
+    return torch.randn(4, 12)
+
+
+def breaks(tokens):
+    if tokens.shape[1] > MAX_LENGTH:
+        raise ValueError(f"at most {MAX_LENGTH} tokens")
+    return tokens.cumsum(dim=1)
+
+
+def truncate(tokens):
+    return tokens[:, :MAX_LENGTH]
+
+
+@fix("move", "narrower", before=truncate)
+def fixed(tokens):
+    """The caller passes what the function accepts, so the exception is never raised; the check may
+    stay, since it is done while tracing."""
+    if tokens.shape[1] > MAX_LENGTH:
+        raise ValueError(f"at most {MAX_LENGTH} tokens")
+    return tokens.cumsum(dim=1)

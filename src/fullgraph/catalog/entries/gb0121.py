@@ -1,0 +1,27 @@
+"""A module lends one of torch.nn.Module's own methods to an operator:
+`__setitem__ = torch.nn.Module.register_buffer`, so that `state["mean"] = ...` adds a buffer.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class State(torch.nn.Module):
+    __setitem__ = torch.nn.Module.register_buffer
+
+
+def inputs():
+    return State(), torch.randn(4, 8)
+
+
+def breaks(state, x):
+    state["mean"] = x.mean(dim=0)
+    return x - state.mean
+
+
+@fix("rewrite", "exact")
+def fixed(state, x):
+    """Called by its own name, register_buffer is followed like any other method."""
+    state.register_buffer("mean", x.mean(dim=0))
+    return x - state.mean

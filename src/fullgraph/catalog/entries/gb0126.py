@@ -1,0 +1,26 @@
+"""A scratch buffer is kept small and grown in place to the size of the batch with
+`buffer.resize_(...)`, as older code does to save allocations.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    buffer = torch.empty(0)
+    buffer.resize_(x.shape)
+    buffer.copy_(x)
+    return buffer.clamp_(min=0)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """A tensor made with its final size never has to grow; the compiler reuses memory by itself."""
+    buffer = x.new_empty(x.shape)
+    buffer.copy_(x)
+    return buffer.clamp_(min=0)

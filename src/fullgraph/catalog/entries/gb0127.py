@@ -1,0 +1,25 @@
+"""A work tensor is given the size of another one in place, `scratch.resize_as_(x)`, before it is
+filled.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    scratch = torch.empty(0)
+    scratch.resize_as_(x).copy_(x)
+    return scratch.tanh_()
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """empty_like gives a new tensor of the right size, so nothing has to be resized."""
+    scratch = torch.empty_like(x)
+    scratch.copy_(x)
+    return scratch.tanh_()

@@ -1,0 +1,31 @@
+"""Overlapping windows over a signal are made by hand: an empty tensor is pointed at the signal's
+storage with an offset, a size and strides.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(10)
+
+
+def breaks(signal):
+    windows = torch.empty(0).set_(signal, 0, (7, 4), (1, 1))
+    return windows.mean(dim=1)
+
+
+@fix("rewrite", "exact")
+def fixed(signal):
+    """unfold makes the same overlapping view without touching any storage."""
+    windows = signal.unfold(0, 4, 1)
+    return windows.mean(dim=1)
+
+
+@fix("rewrite", "exact")
+def fixed_with_as_strided(signal):
+    """For layouts that no view function describes, as_strided takes the same size, strides and
+    offset and is an ordinary operator."""
+    windows = signal.as_strided((7, 4), (1, 1), 0)
+    return windows.mean(dim=1)

@@ -1,0 +1,25 @@
+"""Code written for sparse matrices grows one in place with `sparse_resize_`, but gets a dense one
+inside the compiled function, where no sparse tensor can be made.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.eye(3), torch.randn(5, 2)
+
+
+def breaks(adjacency, features):
+    adjacency.sparse_resize_((5, 5), 2, 0)
+    return adjacency @ features
+
+
+@fix("rewrite", "exact")
+def fixed(adjacency, features):
+    """A dense matrix grows by padding it with zeros."""
+    adjacency = torch.nn.functional.pad(adjacency, (0, 2, 0, 2))
+    return adjacency @ features

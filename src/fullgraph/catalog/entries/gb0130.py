@@ -1,0 +1,25 @@
+"""Code written for sparse buffers empties and resizes one with `sparse_resize_and_clear_`, but gets
+a dense one inside the compiled function, where no sparse tensor can be made.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.ones(3, 3), torch.randn(5, 5)
+
+
+def breaks(total, update):
+    total.sparse_resize_and_clear_((5, 5), 2, 0)
+    return total + update
+
+
+@fix("rewrite", "exact")
+def fixed(total, update):
+    """Nothing of the old content is left, so new zeros of the new size do the same."""
+    total = total.new_zeros(5, 5)
+    return total + update

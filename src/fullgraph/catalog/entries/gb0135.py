@@ -1,0 +1,29 @@
+"""An exception is caught, gets an attribute with more details, and is looked at further up."""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return {"image": torch.randn(4, 8)}
+
+
+def breaks(batch):
+    try:
+        x = batch["pixels"]
+    except KeyError as error:
+        error.available = list(batch)
+        x = batch[error.available[0]]
+    return x.relu()
+
+
+@fix("rewrite", "exact")
+def fixed(batch):
+    """The details are kept in a variable of their own instead of on the exception."""
+    try:
+        x = batch["pixels"]
+    except KeyError:
+        available = list(batch)
+        x = batch[available[0]]
+    return x.relu()

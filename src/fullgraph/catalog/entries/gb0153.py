@@ -1,0 +1,28 @@
+"""A module that was marked as fixed, `torchdynamo_force_dynamic = False`, picks one of its layers
+with a tensor as the index.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Experts(torch.nn.ModuleList):
+    torchdynamo_force_dynamic = False
+
+
+EXPERTS = Experts([torch.nn.Linear(8, 4) for _ in range(2)])
+
+
+def inputs():
+    return torch.randn(2, 8), torch.tensor(1)
+
+
+def breaks(x, choice):
+    return EXPERTS[choice](x)
+
+
+@fix("rewrite", "exact")
+def fixed(x, choice):
+    """All experts run, and the tensor picks among their results."""
+    return torch.stack([expert(x) for expert in EXPERTS])[choice]

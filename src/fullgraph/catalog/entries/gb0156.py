@@ -1,0 +1,27 @@
+"""A method is called on an object of some library or of the standard library that is not written in
+Python, such as `elapsed.total_seconds()` of a `timedelta`.
+"""
+
+from datetime import timedelta
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), timedelta(minutes=2)
+
+
+def breaks(x, elapsed):
+    return x * 0.5 ** (elapsed.total_seconds() / 60)
+
+
+def to_seconds(x, elapsed):
+    return x, elapsed.total_seconds()
+
+
+@fix("move", "equal", before=to_seconds)
+def fixed(x, seconds):
+    """The caller turns the object into a plain number, which Dynamo knows."""
+    return x * 0.5 ** (seconds / 60)

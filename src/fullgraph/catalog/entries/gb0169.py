@@ -1,0 +1,69 @@
+"""A custom autograd function defined inside another function counts its calls with `nonlocal`, and
+has its `setup_context` apart from its `forward`.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def _counting_square():
+    calls = 0
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            nonlocal calls
+            calls += 1
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * x * grad
+
+    return Square
+
+
+def inputs():
+    return torch.randn(4, 8, requires_grad=True)
+
+
+SQUARE = _counting_square()
+
+
+def breaks(x):
+    return SQUARE.apply(x).sum()
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return 2 * x * grad
+
+
+CALLS = [0]
+
+
+def count(x):
+    CALLS[0] += 1
+    return x
+
+
+@fix("move", "exact", before=count)
+def fixed(x):
+    """The function only computes; the calls are counted by its caller."""
+    return Square.apply(x).sum()

@@ -1,0 +1,27 @@
+"""An assertion fails with a message that is no string, such as the shape itself or a tuple, and the
+failure is handled.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(8, 8)
+
+
+def breaks(image):
+    try:
+        assert image.dim() == 3, image.shape
+    except AssertionError:
+        image = image.unsqueeze(0)
+    return image.mean(dim=(1, 2))
+
+
+@fix("rewrite", "exact")
+def fixed(image):
+    """An ordinary condition says what is meant, and needs no exception."""
+    if image.dim() != 3:
+        image = image.unsqueeze(0)
+    return image.mean(dim=(1, 2))

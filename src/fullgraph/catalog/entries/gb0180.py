@@ -1,0 +1,38 @@
+"""`dataclasses.fields` is asked about the class of a configuration or output, not about an object
+of it.
+"""
+
+from dataclasses import dataclass, fields
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+@dataclass(eq=False)
+class Output:
+    logits: torch.Tensor
+    hidden: torch.Tensor
+
+
+NAMES = tuple(field.name for field in fields(Output))
+
+
+def inputs():
+    return Output(torch.randn(4), torch.randn(4))
+
+
+def breaks(output):
+    return torch.stack([getattr(output, field.name) for field in fields(Output)])
+
+
+@fix("rewrite", "exact")
+def fixed(output):
+    """An object of the class has the same fields, and Dynamo knows how to ask it."""
+    return torch.stack([getattr(output, field.name) for field in fields(output)])
+
+
+@fix("rewrite", "exact")
+def fixed_with_names(output):
+    """The names never change, so they are collected once, when the module is imported."""
+    return torch.stack([getattr(output, name) for name in NAMES])

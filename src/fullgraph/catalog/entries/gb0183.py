@@ -1,0 +1,23 @@
+"""`dict.fromkeys` is given keys that cannot be keys of a dict, such as lists."""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    totals = dict.fromkeys([[0, 1], [2, 3]], 0.0)
+    return {key: x[list(key)].sum() + start for key, start in totals.items()}
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """Tuples can be keys."""
+    totals = dict.fromkeys([(0, 1), (2, 3)], 0.0)
+    return {key: x[list(key)].sum() + start for key, start in totals.items()}

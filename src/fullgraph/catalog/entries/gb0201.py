@@ -1,0 +1,28 @@
+"""A namedtuple class is made inside the compiled function, with a tensor as a default of one of its
+fields.
+"""
+
+from collections import namedtuple
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+Output = namedtuple("Output", ["logits", "mask"])
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    Result = namedtuple("Result", ["logits", "mask"], defaults=(torch.ones(8),))
+    result = Result(x.relu())
+    return result.logits * result.mask
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The class is made once at the top of the module, and the tensor is passed as a value."""
+    result = Output(x.relu(), torch.ones(8))
+    return result.logits * result.mask

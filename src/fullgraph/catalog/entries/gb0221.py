@@ -1,0 +1,41 @@
+"""A function decorated with `@contextmanager` has no `yield` of its own: it returns a helper's
+generator. That works in Python, which only needs some generator back.
+"""
+
+from contextlib import contextmanager
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def _no_grad_steps():
+    with torch.no_grad():
+        yield
+
+
+@contextmanager
+def evaluating():
+    return _no_grad_steps()
+
+
+@contextmanager
+def evaluating_itself():
+    with torch.no_grad():
+        yield
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    with evaluating():
+        return x.softmax(dim=-1)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The decorated function is the generator now, and Dynamo can follow it to its yield."""
+    with evaluating_itself():
+        return x.softmax(dim=-1)

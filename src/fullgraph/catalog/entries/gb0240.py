@@ -1,0 +1,25 @@
+"""The tensors for `out=(values, indices)` are made empty, `torch.empty(0)`, and left for the
+operator to resize.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    values = torch.empty(0)
+    indices = torch.empty(0, dtype=torch.long)
+    torch.sort(x, dim=-1, out=(values, indices))
+    return values, indices
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """Without out= the operator makes its results in the right size."""
+    values, indices = torch.sort(x, dim=-1)
+    return values, indices

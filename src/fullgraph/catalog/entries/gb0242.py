@@ -1,0 +1,25 @@
+"""A result is written with `out=` into every other column of a larger buffer, or into a transposed
+one.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), torch.zeros(4, 16)
+
+
+def breaks(x, buffer):
+    torch.mul(x, 2, out=buffer[:, ::2])
+    torch.mul(x, 3, out=buffer[:, 1::2])
+    return buffer
+
+
+@fix("rewrite", "exact")
+def fixed(x, buffer):
+    """Assigning to a slice may have any strides, and compiles to the same single write."""
+    buffer[:, ::2] = x * 2
+    buffer[:, 1::2] = x * 3
+    return buffer

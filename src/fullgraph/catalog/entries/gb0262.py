@@ -1,0 +1,33 @@
+"""A reader or cache is closed at the end of a block with `contextlib.closing`."""
+
+from contextlib import closing
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Cache:
+    def __init__(self):
+        self.entries = [torch.ones(8)]
+
+    def close(self):
+        self.entries.clear()
+
+
+def inputs():
+    return Cache(), torch.randn(4, 8)
+
+
+def breaks(cache, x):
+    with closing(cache) as open_cache:
+        return x * open_cache.entries[0]
+
+
+@fix("rewrite", "exact")
+def fixed(cache, x):
+    """try and finally close it just as surely, and Dynamo follows both."""
+    try:
+        return x * cache.entries[0]
+    finally:
+        cache.close()

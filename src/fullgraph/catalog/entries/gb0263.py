@@ -1,0 +1,43 @@
+"""A helper made with `@contextlib.contextmanager` is used while tracing of such helpers is switched
+off in the configuration.
+"""
+
+from contextlib import contextmanager
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"enable_trace_contextlib": False}
+
+
+@contextmanager
+def frozen(enabled):
+    if enabled:
+        with torch.no_grad():
+            yield
+    else:
+        yield
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    with frozen(True):
+        return x.softmax(dim=-1)
+
+
+@fix("setting", "exact", enable_trace_contextlib=True)
+def fixed(x):
+    """With the default setting Dynamo follows the helper to its yield and back."""
+    with frozen(True):
+        return x.softmax(dim=-1)
+
+
+@fix("rewrite", "exact", enable_trace_contextlib=False)
+def fixed_with_set_grad_enabled(x):
+    """torch's own context managers are known to Dynamo and need no tracing of contextlib."""
+    with torch.set_grad_enabled(False):
+        return x.softmax(dim=-1)

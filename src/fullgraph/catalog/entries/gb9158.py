@@ -1,0 +1,22 @@
+"""The message of a `torch._check` prints a tensor: `lambda: f"bad lengths {lengths}"`."""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), torch.tensor([3, 5])
+
+
+def breaks(x, lengths):
+    torch._check(x.shape[0] >= lengths.shape[0], lambda: f"too many lengths: {lengths}")
+    return x[: lengths.shape[0]] * lengths[:, None]
+
+
+@fix("rewrite", "exact")
+def fixed(x, lengths):
+    """The message may use numbers that are known while tracing, but no tensors."""
+    count = lengths.shape[0]
+    torch._check(x.shape[0] >= count, lambda: f"too many lengths: {count}")
+    return x[:count] * lengths[:, None]

@@ -1,0 +1,27 @@
+"""The message of a `torch._check` is a function that is defined elsewhere and shared by several
+checks.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def _message():
+    return "the width has to be even"
+
+
+def breaks(x):
+    torch._check(x.shape[1] % 2 == 0, _message)
+    return x.unflatten(1, (2, -1)).sum(dim=1)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """A lambda in place is a function of the compiled region; its text may come from anywhere."""
+    torch._check(x.shape[1] % 2 == 0, lambda: "the width has to be even")
+    return x.unflatten(1, (2, -1)).sum(dim=1)
