@@ -21,7 +21,7 @@ def with_weight(x):
 
 @fix("move", "exact", before=with_weight)
 def fixed(x, weight):
-    """Parameters belong in __init__: the graph takes them as inputs, and an optimizer finds them."""
+    """Parameters belong in __init__: the graph takes them as inputs, an optimizer finds them."""
     return x * weight, weight
 
 
