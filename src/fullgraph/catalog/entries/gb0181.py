@@ -23,9 +23,10 @@ def with_gradient_aside(x, weight):
     return x, weight
 
 
-@fix("move", "exact", before=with_gradient_aside)
+@fix("move", "narrower", before=with_gradient_aside)
 def fixed(x, weight):
     """The sum in float32 lives beside the parameter, and `.grad` is only ever the gradient of the
-    step at hand, in the parameter's own type. The optimizer reads main_grad.
+    step at hand, in the parameter's own type. The training loop has to know: it adds .grad to
+    main_grad after each backward, and the optimizer reads main_grad.
     """
     return x * weight

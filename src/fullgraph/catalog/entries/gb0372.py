@@ -35,4 +35,4 @@ def fixed_with_func(features, head):
     def loss(head):
         return (features.detach() @ head).square().mean()
 
-    return torch.func.grad(loss)(head)
+    return torch.func.grad(loss)(head.detach())

@@ -19,12 +19,14 @@ def breaks(positions):
 
 @fix("rewrite", "equal")
 def fixed(positions):
-    """torch.func.grad is a transform of a function, which Dynamo can trace as it stands."""
+    """torch.func.grad is a transform of a function, which Dynamo can trace as it stands. Of the
+    detached positions, the result is without history, as it is from torch.autograd.grad.
+    """
 
     def energy(positions):
         return torch.sin(positions).sum()
 
-    return -torch.func.grad(energy)(positions)
+    return -torch.func.grad(energy)(positions.detach())
 
 
 @fix("setting", "equal", trace_autograd_ops=True)
