@@ -1,0 +1,31 @@
+"""A batch of sequences of different lengths as a nested tensor, made with `torch.nested`'s default
+layout.
+"""
+
+import warnings
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # nested tensors are a prototype, says torch
+    PARTS = [torch.arange(6.0).reshape(2, 3), torch.arange(9.0).reshape(3, 3)]
+    SENTENCES = torch.nested.nested_tensor(PARTS)
+    SENTENCES_JAGGED = torch.nested.nested_tensor(PARTS, layout=torch.jagged)
+
+
+def inputs():
+    return torch.randn(5, 3)
+
+
+def breaks(weight):
+    hidden = torch.nn.functional.linear(SENTENCES, weight)
+    return torch.nested.to_padded_tensor(hidden, 0.0)
+
+
+@fix("rewrite", "equal")
+def fixed(weight):
+    """layout=torch.jagged is the kind of nested tensor that torch.compile was taught."""
+    hidden = torch.nn.functional.linear(SENTENCES_JAGGED, weight)
+    return torch.nested.to_padded_tensor(hidden, 0.0)

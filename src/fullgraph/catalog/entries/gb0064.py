@@ -1,0 +1,43 @@
+"""A quantized tensor (`torch.quantize_per_tensor`, the weights of an old eager-mode quantized
+model) is used in the compiled function.
+"""
+
+import warnings
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # these quantized tensors are deprecated
+    WEIGHT = torch.quantize_per_tensor(torch.linspace(-1, 1, 32).reshape(8, 4), 0.1, 0, torch.qint8)
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return torch.relu(x @ WEIGHT.dequantize())
+
+
+def with_weight(x):
+    return x, WEIGHT.dequantize()
+
+
+@fix("move", "exact", before=with_weight)
+def fixed(x, weight):
+    """Turned into floats before the call, the weight is an ordinary input."""
+    return torch.relu(x @ weight)
+
+
+def with_integers(x):
+    return x, WEIGHT.int_repr(), WEIGHT.q_scale(), WEIGHT.q_zero_point()
+
+
+@fix("rewrite", "equal", before=with_integers)
+def fixed_with_integers(x, integers, scale, zero_point):
+    """Plain int8 and a scale say the same; the weight stays small in memory, and the conversion is
+    in the graph, where it can be fused.
+    """
+    return torch.relu(x @ ((integers.float() - zero_point) * scale))

@@ -1,0 +1,41 @@
+"""An `autograd.Function` keeps something on `ctx` for the length of `forward` and takes it off
+again with `del`, so that it does not live until the backward pass.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Standardize(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mean = x.mean()
+        y = x - ctx.mean
+        del ctx.mean
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad - grad.mean()
+
+
+class StandardizeWithLocal(Standardize):
+    @staticmethod
+    def forward(ctx, x):
+        mean = x.mean()
+        return x - mean
+
+
+def inputs():
+    return torch.randn(4, 8, requires_grad=True)
+
+
+def breaks(x):
+    return Standardize.apply(x)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """A local variable is gone at the end of forward by itself; ctx is for what backward needs."""
+    return StandardizeWithLocal.apply(x)

@@ -1,0 +1,31 @@
+"""The keys of a dict are handed to the compiled function as they are, `kinds.keys()`, and they are
+classes, modules or other objects.
+"""
+
+import torch
+from torch import nn
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    rates = {nn.Linear: 0.1, nn.Conv2d: 0.2}
+    return torch.randn(4, 8), rates.keys()
+
+
+def breaks(x, kinds):
+    if nn.Linear in kinds:
+        return x * len(kinds)
+    return x
+
+
+def with_list(x, kinds):
+    return x, list(kinds)
+
+
+@fix("move", "exact", before=with_list)
+def fixed(x, kinds):
+    """A list (or the dict itself) may hold any object; each is guarded on for what it is."""
+    if nn.Linear in kinds:
+        return x * len(kinds)
+    return x

@@ -1,0 +1,46 @@
+"""A module that is marked `torchdynamo_force_dynamic = False` has a `__getattr__` that is not an
+ordinary function: made with `functools.partialmethod`, by a decorator, in C.
+"""
+
+import functools
+
+import torch
+from torch import nn
+
+from fullgraph.catalog.kit import fix
+
+
+def lookup(module, name):
+    if name == "scale":
+        return 0.5
+    return nn.Module.__getattr__(module, name)
+
+
+class Scaled(nn.Module):
+    torchdynamo_force_dynamic = False
+    __getattr__ = functools.partialmethod(lookup)
+
+
+class ScaledByFunction(nn.Module):
+    torchdynamo_force_dynamic = False
+
+    def __getattr__(self, name):
+        return lookup(self, name)
+
+
+SCALED = Scaled()
+SCALED_BY_FUNCTION = ScaledByFunction()
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return x * SCALED.scale
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """Written with def, the method is traced like any other."""
+    return x * SCALED_BY_FUNCTION.scale

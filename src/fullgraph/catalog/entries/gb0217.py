@@ -1,0 +1,31 @@
+"""A copy of an OrderedDict, of a state dict for example, is asked for an attribute beside its keys:
+`hasattr(state, "_metadata")`.
+"""
+
+from collections import OrderedDict
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return OrderedDict(weight=torch.randn(8), bias=torch.zeros(8))
+
+
+def breaks(state):
+    state = state.copy()
+    state["weight"] = state["weight"] * 2
+    if hasattr(state, "_metadata"):
+        state["version"] = torch.ones(1)
+    return state
+
+
+@fix("rewrite", "exact")
+def fixed(state):
+    """OrderedDict(...) makes the same copy, and Dynamo follows it as an object with attributes."""
+    state = OrderedDict(state)
+    state["weight"] = state["weight"] * 2
+    if hasattr(state, "_metadata"):
+        state["version"] = torch.ones(1)
+    return state

@@ -1,0 +1,27 @@
+"""Tensors are kept in a set, the frozen parameters for example, and the compiled function looks
+whether one is in it.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+WEIGHT = torch.full((8,), 0.5)
+FROZEN = {WEIGHT}
+FROZEN_BY_TENSOR = {WEIGHT: True}
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    weight = WEIGHT.detach() if WEIGHT in FROZEN else WEIGHT
+    return x * weight
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """A dict with the tensors for keys has an order, and answers the same question."""
+    weight = WEIGHT.detach() if WEIGHT in FROZEN_BY_TENSOR else WEIGHT
+    return x * weight

@@ -1,0 +1,26 @@
+"""A tensor to be optimised is made inside the compiled function, with the flag in the factory call:
+`torch.zeros(..., requires_grad=True)`.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(image):
+    noise = torch.zeros_like(image, requires_grad=True)
+    return torch.tanh(image + noise), noise
+
+
+def with_noise(image):
+    return image, torch.zeros_like(image, requires_grad=True)
+
+
+@fix("move", "exact", before=with_noise)
+def fixed(image, noise):
+    """Made outside, the tensor is an input of the graph, and its gradient comes out as usual."""
+    return torch.tanh(image + noise), noise

@@ -1,0 +1,39 @@
+"""With `graph_break_on_nn_param_ctor` off, a parameter may be made in the compiled function, but
+not by the `__init__` of an object that is made there.
+"""
+
+import torch
+from torch import nn
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"graph_break_on_nn_param_ctor": False}
+
+
+class Scale:
+    def __init__(self, size):
+        self.weight = nn.Parameter(torch.full((size,), 0.5))
+
+    def __call__(self, x):
+        return x * self.weight
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    scale = Scale(8)
+    return scale(x)
+
+
+def with_scale(x):
+    return x, Scale(8)
+
+
+@fix("move", "exact", before=with_scale)
+def fixed(x, scale):
+    """Made outside, the object brings its parameter along as an input of the graph. It can then be
+    trained, too, which a parameter that is new for each call cannot.
+    """
+    return scale(x)

@@ -1,0 +1,28 @@
+"""With `graph_break_on_nn_param_ctor` off: a parameter made in the compiled function is wrapped in
+a second one, to have it without gradients or to tie it.
+"""
+
+import torch
+from torch import nn
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"graph_break_on_nn_param_ctor": False}
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    weight = nn.Parameter(torch.eye(8))
+    frozen = nn.Parameter(weight, requires_grad=False)
+    return x @ weight + x @ frozen
+
+
+@fix("rewrite", "exact", graph_break_on_nn_param_ctor=False)
+def fixed(x):
+    """detach() gives the same values without gradients, and no second parameter is needed."""
+    weight = nn.Parameter(torch.eye(8))
+    frozen = weight.detach()
+    return x @ weight + x @ frozen

@@ -1,0 +1,30 @@
+"""With `graph_break_on_nn_param_ctor` off and dynamic shapes: a parameter with the size of the
+batch, made in the compiled function.
+"""
+
+import torch
+from torch import nn
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"graph_break_on_nn_param_ctor": False}
+COMPILE = {"dynamic": True}
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    weight = nn.Parameter(torch.ones(x.shape[0]))
+    return (x * weight[:, None]).sum(dim=0)
+
+
+def with_weight(x):
+    return x, nn.Parameter(torch.ones(x.shape[0]))
+
+
+@fix("move", "exact", before=with_weight)
+def fixed(x, weight):
+    """As an input of the graph, the parameter may have a size that is a symbol."""
+    return (x * weight[:, None]).sum(dim=0)

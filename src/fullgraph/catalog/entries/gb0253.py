@@ -1,0 +1,34 @@
+"""A generator from outside keeps the state of a schedule, and the compiled function moves it on
+with `schedule.send(...)`.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def schedule():
+    scale = 1.0
+    while True:
+        decay = yield scale
+        scale *= decay
+
+
+def inputs():
+    scales = schedule()
+    next(scales)
+    return torch.randn(4, 8), scales
+
+
+def breaks(x, scales):
+    return x * scales.send(0.5)
+
+
+def with_scale(x, scales):
+    return x, scales.send(0.5)
+
+
+@fix("move", "exact", before=with_scale)
+def fixed(x, scale):
+    """The caller moves the schedule on; the graph takes the number."""
+    return x * scale

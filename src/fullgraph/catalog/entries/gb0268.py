@@ -1,0 +1,29 @@
+"""`itertools.product` is called with a keyword that it does not have, `repeats` for `repeat`. Eager
+raises as well.
+"""
+
+import itertools
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    for flip, shift in itertools.product((0, 1), repeats=2):
+        x = x.flip(flip).roll(shift, dims=0)
+    return x
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The keyword is repeat."""
+    for flip, shift in itertools.product((0, 1), repeat=2):
+        x = x.flip(flip).roll(shift, dims=0)
+    return x

@@ -1,0 +1,40 @@
+"""A container module that is marked `torchdynamo_force_dynamic = False` and has a `__getitem__` of
+its own is sliced: `blocks[:2]`.
+"""
+
+import torch
+from torch import nn
+
+from fullgraph.catalog.kit import fix
+
+
+class Blocks(nn.Module):
+    torchdynamo_force_dynamic = False
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(3))
+
+    def __getitem__(self, index):
+        return self.layers[index]
+
+
+BLOCKS = Blocks()
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    for block in BLOCKS[:2]:
+        x = torch.relu(block(x))
+    return x
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """One index at a time, each a constant."""
+    for index in range(2):
+        x = torch.relu(BLOCKS[index](x))
+    return x

@@ -1,0 +1,27 @@
+"""Code that dispatches on annotations compares a type hint through its method, `hint.__eq__(...)`,
+as the key of a sort or a filter does.
+"""
+
+from typing import Optional
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), Optional[int]
+
+
+def breaks(x, hint):
+    if hint.__eq__(Optional[int]):
+        return x.round()
+    return x
+
+
+@fix("rewrite", "exact")
+def fixed(x, hint):
+    """The operator means the same, and Dynamo knows it for type hints."""
+    if hint == Optional[int]:
+        return x.round()
+    return x

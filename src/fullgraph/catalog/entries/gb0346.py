@@ -1,0 +1,45 @@
+"""A family of `autograd.Function`s is made with `functools.partial`: `forward` or `backward` is
+then a callable object, not a function.
+"""
+
+import functools
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def quantize(ctx, x, levels):
+    return torch.round(x * levels) / levels
+
+
+class Quantize4(torch.autograd.Function):
+    forward = functools.partial(quantize, levels=4)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+class Quantize(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, levels):
+        return quantize(ctx, x, levels)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None
+
+
+def inputs():
+    return torch.randn(4, 8, requires_grad=True)
+
+
+def breaks(x):
+    return Quantize4.apply(x)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """An ordinary static method, with what the partial had bound as one more argument of apply."""
+    return Quantize.apply(x, 4)

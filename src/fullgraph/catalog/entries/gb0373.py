@@ -1,0 +1,33 @@
+"""Compiled autograd is on, for hooks or for a backward pass that varies, and the compiled function
+calls `torch.autograd.grad` itself: a gradient penalty, for example.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"trace_autograd_ops": True, "compiled_autograd": True}
+
+
+def inputs():
+    return torch.randn(4, 8, requires_grad=True)
+
+
+def breaks(x):
+    energy = torch.sin(x).sum()
+    (force,) = torch.autograd.grad(energy, x)
+    return force
+
+
+@fix("setting", "equal", trace_autograd_ops=True, compiled_autograd=False)
+def fixed(x):
+    """One of the two is enough: with compiled autograd off, the call becomes part of the graph."""
+    energy = torch.sin(x).sum()
+    (force,) = torch.autograd.grad(energy, x)
+    return force
+
+
+@fix("rewrite", "equal", compiled_autograd=True)
+def fixed_with_func(x):
+    """torch.func.grad is traced without the autograd engine, so compiled autograd may stay on."""
+    return torch.func.grad(lambda x: torch.sin(x).sum())(x.detach())

@@ -1,0 +1,45 @@
+"""The `forward` of an `autograd.Function` has an argument that is keyword-only. `apply` cannot
+pass those on, in eager neither.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+class ScaleGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, *, scale):
+        ctx.scale = scale
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.scale
+
+
+class ScaleGradientByPosition(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.scale = scale
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.scale, None
+
+
+def inputs():
+    return torch.randn(4, 8, requires_grad=True)
+
+
+def breaks(x):
+    return ScaleGradient.apply(x, scale=0.1)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """All arguments of forward are positional, and backward returns one value for each."""
+    return ScaleGradientByPosition.apply(x, 0.1)

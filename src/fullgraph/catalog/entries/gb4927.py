@@ -1,0 +1,38 @@
+"""A compiled function takes gradients with `torch.autograd.grad` (with `trace_autograd_ops`) and
+returns the loss beside them, for logging. Its history is used up by then.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"trace_autograd_ops": True}
+
+
+def inputs():
+    return torch.randn(4, 8), torch.randn(8, requires_grad=True)
+
+
+def breaks(x, weight):
+    loss = (x @ weight).square().mean()
+    (grad,) = torch.autograd.grad(loss, weight)
+    return loss, grad
+
+
+@fix("rewrite", "exact", trace_autograd_ops=True)
+def fixed(x, weight):
+    """A loss that is only looked at does not need its history: return it detached."""
+    loss = (x @ weight).square().mean()
+    (grad,) = torch.autograd.grad(loss, weight)
+    return loss.detach(), grad
+
+
+@fix("rewrite", "equal")
+def fixed_with_func(x, weight):
+    """torch.func.grad_and_value gives both at once and needs no setting."""
+
+    def loss(weight):
+        return (x @ weight).square().mean()
+
+    grad, value = torch.func.grad_and_value(loss)(weight)
+    return value.detach(), grad.detach()

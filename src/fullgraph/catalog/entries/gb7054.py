@@ -1,0 +1,29 @@
+"""`loss.backward(inputs=[hidden])` in a compiled function (with `trace_autograd_ops`): the gradient
+at a tensor that was computed along the way.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"trace_autograd_ops": True}
+
+
+def inputs():
+    return torch.randn(4, 8), torch.randn(8, 3, requires_grad=True)
+
+
+def breaks(x, weight):
+    hidden = torch.tanh(x @ weight)
+    loss = hidden.square().mean()
+    loss.backward(inputs=[hidden])
+    return hidden.grad
+
+
+@fix("rewrite", "exact", trace_autograd_ops=True)
+def fixed(x, weight):
+    """torch.autograd.grad returns the gradient at any tensor, leaf or not, and writes no .grad."""
+    hidden = torch.tanh(x @ weight)
+    loss = hidden.square().mean()
+    (grad,) = torch.autograd.grad(loss, hidden)
+    return grad

@@ -1,0 +1,37 @@
+"""A compiled function differentiates on its own, with `torch.autograd.grad`: forces from an energy,
+a gradient penalty, a step of an inner loop.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8, requires_grad=True)
+
+
+def breaks(positions):
+    energy = torch.sin(positions).sum()
+    (grad,) = torch.autograd.grad(energy, positions)
+    return -grad
+
+
+@fix("rewrite", "equal")
+def fixed(positions):
+    """torch.func.grad is a transform of a function, which Dynamo can trace as it stands. Of the
+    detached positions, the result is without history, as it is from torch.autograd.grad.
+    """
+
+    def energy(positions):
+        return torch.sin(positions).sum()
+
+    return -torch.func.grad(energy)(positions.detach())
+
+
+@fix("setting", "equal", trace_autograd_ops=True)
+def fixed_by_tracing_it(positions):
+    """The call itself becomes part of the graph."""
+    energy = torch.sin(positions).sum()
+    (grad,) = torch.autograd.grad(energy, positions)
+    return -grad
