@@ -21,7 +21,7 @@ def breaks(x, norms):
     return checkpoint(block, x, use_reentrant=False)
 
 
-@fix("rewrite", "exact")
+@fix("rewrite", "dropped")
 def fixed(x, norms):
     """The statistic is a result of the block like any other, and is recorded outside of it. It is
     then recorded once; eager records it again when the block is recomputed in the backward."""
@@ -35,7 +35,7 @@ def fixed(x, norms):
     return out
 
 
-@fix("setting", "exact", skip_fwd_side_effects_in_bwd_under_checkpoint=True)
+@fix("setting", "dropped", skip_fwd_side_effects_in_bwd_under_checkpoint=True)
 def fixed_by_setting(x, norms):
     """Dynamo is allowed to run the side effect in the forward alone; in the backward, where eager
     would do it once more, it is left out."""

@@ -23,7 +23,7 @@ def breaks(x):
     return torch.vmap(normalize)(x)
 
 
-@fix("rewrite", "exact")
+@fix("rewrite", "dropped")
 def fixed(x):
     """Without the print the transform and the function below it are traced together, and there is
     nothing left to compile inside of a transform that runs."""

@@ -1,5 +1,5 @@
-"""The operator under `associative_scan` is called by hand with one tensor, where it wants a tuple of
-them.
+"""The operator under `associative_scan` is called by hand with one tensor, where it wants a
+tuple of them.
 """
 
 import torch

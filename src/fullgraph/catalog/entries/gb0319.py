@@ -34,5 +34,5 @@ def by_function(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Elements and results have the same structure here: a tensor goes in, and a tensor comes out."""
+    """Elements and results have the same structure here: tensors go in, and a tensor comes out."""
     return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

@@ -43,5 +43,5 @@ def by_scan(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The function scan takes a tensor or any nesting of tensors and makes the lists for the operator."""
+    """The function scan takes a tensor or any nesting of tensors and makes the lists itself."""
     return torch.cond(x.norm() > 1.0, by_scan, copy, (x,))

@@ -1,5 +1,5 @@
-"""The operator under `scan` is called by hand, and the tensor that every step uses is given as it is
-and not in a tuple.
+"""The operator under `scan` is called by hand, and the tensor that every step uses is given as it
+is and not in a tuple.
 """
 
 import torch

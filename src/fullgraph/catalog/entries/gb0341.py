@@ -45,5 +45,5 @@ def by_function(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The public function wraps whatever callable it is given in the way that the operator expects."""
+    """The public function wraps whatever callable it is given the way the operator expects."""
     return torch.cond(x.norm() > 1.0, by_function, copy, (x,))
