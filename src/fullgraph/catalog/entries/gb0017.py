@@ -1,0 +1,34 @@
+"""The operator behind reusable regions is called by hand, `invoke_subgraph(block, "block", x)`. It
+is meant for graphs that the compiler has made, not for functions.
+"""
+
+import torch
+from torch._higher_order_ops import invoke_subgraph
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), torch.randn(8, 8)
+
+
+def block(x, weight):
+    return (torch.relu(x @ weight),)
+
+
+def breaks(x, weight):
+    for _ in range(3):
+        (x,) = invoke_subgraph(block, "block", x, weight)
+    return x
+
+
+region = torch.compiler.nested_compile_region(block)
+
+
+@fix("rewrite", "exact")
+def fixed(x, weight):
+    """nested_compile_region marks a function as a region, and the compiler then makes the graph and
+    the call itself."""
+    for _ in range(3):
+        (x,) = region(x, weight)
+    return x

@@ -1,0 +1,37 @@
+"""A branch of a `torch.cond` updates its operand in place, `x.clamp_(...)`. While gradients are
+recorded, the branches of a control flow operator may only read what they are given.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def clamp_in_place(x):
+    x.clamp_(-1.0, 1.0)
+    return x * 2
+
+
+def double(x):
+    return x * 2
+
+
+def breaks(x):
+    return torch.cond(x.abs().max() > 1.0, clamp_in_place, double, (x,))
+
+
+def clamp(x):
+    return x.clamp(-1.0, 1.0) * 2
+
+
+@fix("rewrite", "narrower")
+def fixed(x):
+    """The operation that returns a new tensor leaves the operand as it was. Whoever needs the
+    clamped values afterwards returns them from both branches."""
+    return torch.cond(x.abs().max() > 1.0, clamp, double, (x,))

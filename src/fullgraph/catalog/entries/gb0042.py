@@ -1,0 +1,43 @@
+"""A block that is repeated many times is marked as a region to compile once, but what is marked is
+a `functools.partial` (or a builtin operator), not a function written in Python.
+"""
+
+import functools
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+# The region by itself runs in eager; torch.cond compiles its branches there too.
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8), torch.randn(8, 8)
+
+
+def block(x, weight, scale):
+    return torch.relu(x @ weight) * scale
+
+
+scaled_block = torch.compiler.nested_compile_region(functools.partial(block, scale=0.5))
+
+
+def skip(x, weight):
+    return x.clone()
+
+
+def breaks(x, weight):
+    return torch.cond(x.norm() > 1.0, scaled_block, skip, (x, weight))
+
+
+@torch.compiler.nested_compile_region
+def half_block(x, weight):
+    return block(x, weight, scale=0.5)
+
+
+@fix("rewrite", "exact")
+def fixed(x, weight):
+    """A plain function has code of its own by which the region is recognised and reused; the
+    argument that the partial fixed is passed inside."""
+    return torch.cond(x.norm() > 1.0, half_block, skip, (x, weight))

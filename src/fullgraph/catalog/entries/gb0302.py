@@ -1,0 +1,40 @@
+"""A branch of a `torch.cond` is called instead of passed, `torch.cond(pred, shrink(x), grow, ...)`,
+so the operator gets a tensor where it expects a function.
+"""
+
+import torch
+from torch._higher_order_ops import while_loop
+
+from fullgraph.catalog.kit import fix
+
+# while_loop compiles its functions in eager as well, and so meets the same error.
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def shrink(x):
+    return x * 0.5
+
+
+def grow(x):
+    return x * 2.0
+
+
+def breaks(x):
+    def step(i, x):
+        return i + 1, torch.cond(x.norm() > 1.0, shrink(x), grow, (x,))
+
+    return while_loop(lambda i, x: i < 3, step, (torch.zeros(()), x))
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The operator gets the functions and the operands and calls one of them itself."""
+
+    def step(i, x):
+        return i + 1, torch.cond(x.norm() > 1.0, shrink, grow, (x,))
+
+    return while_loop(lambda i, x: i < 3, step, (torch.zeros(()), x))

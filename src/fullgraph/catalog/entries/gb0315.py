@@ -1,0 +1,38 @@
+"""The operator under `associative_scan` is called by hand with one tensor, where it wants a
+tuple of them.
+"""
+
+import torch
+from torch._higher_order_ops.associative_scan import associative_scan
+
+from fullgraph.catalog.kit import fix
+
+# In eager, torch.cond compiles its branches as well, and so meets the same error.
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def copy(x):
+    return x.clone()
+
+
+def by_hand(x):
+    (out,) = torch.ops.higher_order.associative_scan(lambda a, b: (a + b,), x, ())
+    return out
+
+
+def breaks(x):
+    return torch.cond(x.norm() > 1.0, by_hand, copy, (x,))
+
+
+def by_function(x):
+    return associative_scan(torch.add, x, dim=0, combine_mode="generic")
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The function takes a tensor or any nesting of tensors and flattens it for the operator."""
+    return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

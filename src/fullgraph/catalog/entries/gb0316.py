@@ -1,0 +1,47 @@
+"""The operator under `associative_scan` is called by hand, and the tensor that its function needs
+besides is given as it is and not in a tuple.
+"""
+
+import torch
+from torch._higher_order_ops.associative_scan import associative_scan
+
+from fullgraph.catalog.kit import fix
+
+# In eager, torch.cond compiles its branches as well, and so meets the same error.
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def copy(x):
+    return x.clone()
+
+
+def by_hand(x):
+    scale = torch.full((8,), 0.5)
+    (out,) = torch.ops.higher_order.associative_scan(
+        lambda a, b, scale: (torch.maximum(a * scale, b * scale) / scale,), (x,), scale
+    )
+    return out
+
+
+def breaks(x):
+    return torch.cond(x.norm() > 1.0, by_hand, copy, (x,))
+
+
+def by_function(x):
+    scale = torch.full((8,), 0.5)
+    return associative_scan(
+        lambda a, b: torch.maximum(a * scale, b * scale) / scale,
+        x,
+        dim=0,
+        combine_mode="generic",
+    )
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The function closes over the tensor; nothing has to be passed along."""
+    return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

@@ -1,0 +1,39 @@
+"""The operator under `map` is called by hand for a tensor without dimensions, or for one without
+rows. There is no first row from which it could learn the shape of the result.
+"""
+
+import torch
+from torch._higher_order_ops import map as map_rows
+
+from fullgraph.catalog.kit import fix
+
+# In eager, torch.cond compiles its branches as well, and so meets the same error.
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def copy(x):
+    return x.clone()
+
+
+def by_hand(x):
+    (out,) = torch.ops.higher_order.map_impl(lambda row: (row * 2.0,), [x.mean()], [])
+    return x * out
+
+
+def breaks(x):
+    return torch.cond(x.norm() > 1.0, by_hand, copy, (x,))
+
+
+def by_map(x):
+    out = map_rows(lambda row: row * 2.0, x.mean().reshape(1))
+    return x * out
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """One row is enough to map over, and a mean is a row of one."""
+    return torch.cond(x.norm() > 1.0, by_map, copy, (x,))

@@ -1,0 +1,41 @@
+"""A function is run in strict mode, and an option of it is passed to the operator as a keyword
+argument.
+"""
+
+import torch
+from torch._higher_order_ops.strict_mode import strict_mode
+
+from fullgraph.catalog.kit import fix
+
+# In eager, torch.cond compiles its branches as well, and so meets the same error.
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def copy(x):
+    return x.clone()
+
+
+def scale(x, by=1.0):
+    return x * by
+
+
+def by_hand(x):
+    return torch.ops.higher_order.strict_mode(scale, (x,), by=2.0)
+
+
+def breaks(x):
+    return torch.cond(x.norm() > 1.0, by_hand, copy, (x,))
+
+
+def with_closure(x):
+    return strict_mode(lambda x: scale(x, by=2.0), (x,))
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The operator takes a function and its tensors; options go into a closure."""
+    return torch.cond(x.norm() > 1.0, with_closure, copy, (x,))

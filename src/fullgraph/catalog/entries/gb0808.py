@@ -1,0 +1,28 @@
+"""A schedule is kept as `timedelta` or `Decimal`, and the model calculates with it. Their operators
+are written in C, where Dynamo cannot look.
+"""
+
+from datetime import timedelta
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), timedelta(seconds=3), timedelta(seconds=1)
+
+
+def breaks(x, age, delay):
+    decay = (age + delay).total_seconds()
+    return x / decay
+
+
+def in_seconds(x, age, delay):
+    return x, age.total_seconds(), delay.total_seconds()
+
+
+@fix("move", "exact", before=in_seconds)
+def fixed(x, age, delay):
+    """The model gets a number, and arithmetic on numbers is traced."""
+    return x / (age + delay)

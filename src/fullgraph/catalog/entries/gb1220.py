@@ -1,0 +1,27 @@
+"""Settings in a `SimpleNamespace` are compared with those of the last call to see whether anything
+changed. The comparison of that class is written in C.
+"""
+
+from types import SimpleNamespace
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), SimpleNamespace(scale=2.0), SimpleNamespace(scale=2.0)
+
+
+def breaks(x, settings, last):
+    if settings == last:
+        return x * settings.scale
+    return x
+
+
+@fix("rewrite", "exact")
+def fixed(x, settings, last):
+    """A dictionary of the attributes compares the same way, and Dynamo traces it."""
+    if vars(settings) == vars(last):
+        return x * settings.scale
+    return x

@@ -1,0 +1,37 @@
+"""A log line or a cache key contains a function by its `repr`, and the function is a local one that
+closes over a tensor computed just before.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    scale = x.abs().max()
+
+    def normalize(t):
+        return t / scale
+
+    steps = {repr(normalize): normalize}
+    for step in steps.values():
+        x = step(x)
+    return x
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The name says as much as the repr and does not depend on an address or on the closure."""
+    scale = x.abs().max()
+
+    def normalize(t):
+        return t / scale
+
+    steps = {normalize.__name__: normalize}
+    for step in steps.values():
+        x = step(x)
+    return x
