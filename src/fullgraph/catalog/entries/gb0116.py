@@ -1,12 +1,29 @@
-"""Something that Dynamo computes on the spot turns out to be of a kind that it cannot represent:
-here a `deque` that is repeated in place. For the user there is nothing wrong with it.
+"""A class borrows a method of another object, `scale = staticmethod(scaler.scale)`. Dynamo finds a
+bound method there without knowing where it comes from, and cannot represent it.
 """
-
-from collections import deque
 
 import torch
 
 from fullgraph.catalog.kit import fix
+
+
+class Scaler:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def scale(self, x):
+        return x * self.factor
+
+
+scaler = Scaler(2)
+
+
+class Pipeline:
+    scale = staticmethod(scaler.scale)
+
+
+class PlainPipeline:
+    scaler = scaler
 
 
 def inputs():
@@ -14,14 +31,10 @@ def inputs():
 
 
 def breaks(x):
-    window = deque([0.5, 1.0, 2.0, 4.0])
-    window *= 2
-    return x * torch.tensor(list(window))
+    return Pipeline().scale(x) + 1
 
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The same without the assignment in place, which is the form that Dynamo traces."""
-    window = deque([0.5, 1.0, 2.0, 4.0])
-    window = window * 2
-    return x * torch.tensor(list(window))
+    """The class holds the object, and the method is looked up where it is called."""
+    return PlainPipeline().scaler.scale(x) + 1
