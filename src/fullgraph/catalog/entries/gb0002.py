@@ -1,0 +1,26 @@
+"""An `assert` about a size fails for the input at hand: a layer that pairs up its rows, say, gets
+an odd number of them. The size is a symbol of the graph, and the check is false for it.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+COMPILE = {"dynamic": True}
+
+
+def inputs():
+    return torch.randn(5, 8)
+
+
+def breaks(x):
+    assert x.shape[0] % 2 == 0, "rows come in pairs"
+    return x.view(-1, 2, 8).mean(dim=1)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """Rows that are missing are filled up with zeros; for an even number nothing changes."""
+    x = torch.nn.functional.pad(x, (0, 0, 0, x.shape[0] % 2))
+    return x.view(-1, 2, 8).mean(dim=1)

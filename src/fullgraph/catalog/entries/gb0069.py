@@ -1,0 +1,31 @@
+"""A function imports an optional library and falls back to plain torch when it is not there. The
+import fails while tracing, and Dynamo does not follow the `except` that handles it.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+try:
+    from faster_softmax import softmax
+except ImportError:
+    softmax = torch.softmax
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    try:
+        import faster_softmax
+
+        return faster_softmax.softmax(x, -1)
+    except ImportError:
+        return torch.softmax(x, -1)
+
+
+@fix("move", "exact")
+def fixed(x):
+    """The import is tried once, at the top of the module; the function finds the answer there."""
+    return softmax(x, -1)

@@ -1,0 +1,47 @@
+"""A decorator for methods copies `__self__` to its wrapper, so that it looks like the method. The
+wrapper is a plain function, and Dynamo takes it for something bound that it should have unpacked.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Scaler:
+    def scale(self, x):
+        return x * 2
+
+
+def traced(method):
+    def wrapper(*arguments):
+        return method(*arguments)
+
+    wrapper.__self__ = method.__self__
+    return wrapper
+
+
+def plainly_traced(method):
+    def wrapper(*arguments):
+        return method(*arguments)
+
+    wrapper.owner = method.__self__
+    return wrapper
+
+
+scaler = Scaler()
+scale = traced(scaler.scale)
+plain_scale = plainly_traced(scaler.scale)
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return scale(x) + 1
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """Under any other name the attribute is just an attribute."""
+    return plain_scale(x) + 1

@@ -1,0 +1,34 @@
+"""A nested function uses a variable of the function around it, and is called before that variable
+has a value. Python raises a NameError there.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    def scaled():
+        return x * scale
+
+    y = scaled()
+    scale = x.shape[-1] ** -0.5
+    return y
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The variable has its value by the time that the nested function is called."""
+
+    def scaled():
+        return x * scale
+
+    scale = x.shape[-1] ** -0.5
+    y = scaled()
+    return y

@@ -1,0 +1,40 @@
+"""A class borrows a method of another object, `scale = staticmethod(scaler.scale)`. Dynamo finds a
+bound method there without knowing where it comes from, and cannot represent it.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Scaler:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def scale(self, x):
+        return x * self.factor
+
+
+scaler = Scaler(2)
+
+
+class Pipeline:
+    scale = staticmethod(scaler.scale)
+
+
+class PlainPipeline:
+    scaler = scaler
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return Pipeline().scale(x) + 1
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The class holds the object, and the method is looked up where it is called."""
+    return PlainPipeline().scaler.scale(x) + 1

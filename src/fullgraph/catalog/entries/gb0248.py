@@ -1,0 +1,27 @@
+"""`torch.get_device_module` is asked with a kind of device and an index, as `torch.device` can
+be. It takes one argument; eager raises a TypeError.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    y = x * 2
+    torch.get_device_module("cuda", 0).synchronize()
+    return y
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """A device says both, the kind and the index, in one argument."""
+    y = x * 2
+    torch.get_device_module(x.device).synchronize()
+    return y

@@ -1,0 +1,31 @@
+"""A bounded queue of recent values is made with an argument that `deque` does not have: its size
+is called `maxlen`. Eager raises a TypeError.
+"""
+
+from collections import deque
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    recent = deque(size=2)
+    for row in x:
+        recent.append(row)
+    return torch.stack(list(recent))
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """With `maxlen` the queue is traced like a list."""
+    recent = deque(maxlen=2)
+    for row in x:
+        recent.append(row)
+    return torch.stack(list(recent))

@@ -1,0 +1,25 @@
+"""A generator of its own keeps an augmentation reproducible, and its seed is passed by keyword:
+`random.Random(x=seed)`. Dynamo knows the seed only by position.
+"""
+
+import random
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    generator = random.Random(x=7)
+    return x * generator.random()
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The seed by position gives the same generator, and Dynamo follows it."""
+    generator = random.Random(7)
+    return x * generator.random()

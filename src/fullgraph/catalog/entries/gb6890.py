@@ -1,0 +1,36 @@
+"""A method of an object serves as a key, and the class does not define that method itself:
+`config.__repr__` then is a piece of Python's own, with a hash that Dynamo does not know.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Config:
+    pass
+
+
+config = Config()
+
+
+def inputs():
+    return torch.randn(4, 8), config.__repr__
+
+
+def breaks(x, describe):
+    uses = {describe: 0}
+    uses[describe] += 1
+    return x * uses[describe]
+
+
+def _owner(x, describe):
+    return x, describe.__self__
+
+
+@fix("rewrite", "exact", before=_owner)
+def fixed(x, config):
+    """The object and the method's name say the same, and both can be hashed."""
+    uses = {(config, "__repr__"): 0}
+    uses[config, "__repr__"] += 1
+    return x * uses[config, "__repr__"]

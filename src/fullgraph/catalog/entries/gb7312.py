@@ -1,0 +1,27 @@
+"""A function is called without an argument that it needs, or with one too many, often after its
+signature has changed. Eager raises a TypeError.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def normalize(x, eps):
+    return x / (x.norm(dim=-1, keepdim=True) + eps)
+
+
+def breaks(x):
+    return normalize(x) * 2
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The call fits the signature."""
+    return normalize(x, eps=1e-6) * 2

@@ -1,0 +1,31 @@
+"""An object's `__dict__` is replaced by a dictionary whose keys are numbers, to use the object as a
+table: `cache.__dict__ = dict(enumerate(rows))`. Dynamo expects names there.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Cache:
+    pass
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    cache = Cache()
+    cache.__dict__ = dict(enumerate(x))
+    cache.total = x.sum(dim=0)
+    return cache.__dict__[0] + cache.total
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The table is a dictionary of its own, where any key may be."""
+    cache = Cache()
+    cache.rows = dict(enumerate(x))
+    cache.total = x.sum(dim=0)
+    return cache.rows[0] + cache.total

@@ -1,0 +1,36 @@
+"""A nested function is annotated with a value of the function around it, `Literal[rows]`.
+Annotations are evaluated when the function is defined, and a symbolic size is no constant to
+subscript with.
+"""
+
+from typing import Literal
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+COMPILE = {"dynamic": True}
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    rows = x.shape[0]
+
+    def mean(y, count: Literal[rows] = rows):
+        return y.sum(dim=0) / count
+
+    return mean(x * 2)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The annotation names a type, which is the same for every size."""
+    rows = x.shape[0]
+
+    def mean(y, count: int = rows):
+        return y.sum(dim=0) / count
+
+    return mean(x * 2)

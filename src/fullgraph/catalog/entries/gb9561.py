@@ -1,0 +1,29 @@
+"""A buffer such as `array.array` is repeated in place with `*=`, to fill a row with a pattern.
+Dynamo repeats lists, not such buffers.
+"""
+
+from array import array
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), array("f", [0.5, 1.0, 2.0, 4.0])
+
+
+def breaks(x, weights):
+    weights *= 2
+    return x * torch.tensor(weights)
+
+
+def _repeat(x, weights):
+    weights *= 2
+    return x, torch.tensor(weights)
+
+
+@fix("move", "exact", before=_repeat)
+def fixed(x, weights):
+    """The buffer is repeated before; the graph gets the weights as a tensor."""
+    return x * weights

@@ -1,0 +1,26 @@
+"""A function of NumPy is passed around as an option and compared with `==`. Dynamo has no rule for
+comparing this kind of object.
+"""
+
+import numpy as np
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), np.mean
+
+
+def breaks(x, reduction):
+    if reduction == np.sum:
+        return x.sum(dim=0)
+    return x.mean(dim=0)
+
+
+@fix("rewrite", "exact")
+def fixed(x, reduction):
+    """Functions are equal when they are the same object: `is` asks that, and Dynamo knows it."""
+    if reduction is np.sum:
+        return x.sum(dim=0)
+    return x.mean(dim=0)
