@@ -129,7 +129,11 @@ def _check_fix(module: ModuleType, function: Callable[..., Any], eager: _Outcome
         first = _call(whole, module.inputs)
         compiles = session.summary.compiles
         # Where breaks itself fails in eager, the fix in eager is what it has to equal.
-        expected = eager if eager.error is None else _call(_with_what_moved(function, facts), module.inputs)
+        expected = (
+            eager
+            if eager.error is None
+            else _call(_with_what_moved(function, facts), module.inputs)
+        )
         second = _call(whole, module.inputs)
     if first.error is not None:
         return [f"compiled with fullgraph=True it raises {first.describe()}"]
