@@ -6,7 +6,7 @@ import torch
 
 from fullgraph.catalog.kit import fix
 
-# With fullgraph=True the switch does not raise either.
+# The switch turns fullgraph=True off.
 BY_DEFAULT = True
 CONFIG = {"debug_force_graph_break_on_leaf_return": True}
 
@@ -15,15 +15,12 @@ def inputs():
     return torch.randn(4, 8)
 
 
-def gate(x):
-    return torch.sigmoid(x) * x
-
-
 def breaks(x):
-    return gate(x) + 1
+    return torch.sigmoid(x) * x + 1
 
 
 @fix("setting", "exact", debug_force_graph_break_on_leaf_return=False)
 def fixed(x):
-    """The switch is for testing Dynamo itself and off by default; nothing else is needed."""
-    return gate(x) + 1
+    """The switch is for testing Dynamo itself and off by default. Functions that were traced while
+    it was on keep their breaks until the process is started again."""
+    return torch.sigmoid(x) * x + 1
