@@ -2,6 +2,7 @@
 the training step is compiled as a whole.
 """
 
+import gc
 import warnings
 import weakref
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class Trainer:
 
 def inputs():
     x = torch.randn(4, 8)
+    gc.collect()  # the group of an earlier example goes with its inputs
     if not dist.is_initialized():
         # One process that stands in for two ranks; the group goes when these inputs go.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)

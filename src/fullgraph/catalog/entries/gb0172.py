@@ -2,6 +2,7 @@
 handle. A compiled function knows no handles.
 """
 
+import gc
 import weakref
 
 import torch
@@ -13,24 +14,25 @@ from fullgraph.catalog.kit import fix
 
 def inputs():
     gradients = torch.randn(4, 8)
+    gc.collect()  # the group of an earlier example goes with its inputs
     if not dist.is_initialized():
         # One process that stands in for two ranks; the group goes when these inputs go.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
         weakref.finalize(gradients, dist.destroy_process_group)
-    return gradients
+    return gradients, torch.randn(4, 8)
 
 
-def breaks(gradients):
+def breaks(gradients, x):
     work = dist.all_reduce(gradients, async_op=True)
-    norm_before = gradients.norm()
+    hidden = torch.relu(x)
     work.wait()
-    return gradients / 2, norm_before
+    return gradients / 2, hidden
 
 
 @fix("rewrite", "exact")
-def fixed(gradients):
+def fixed(gradients, x):
     """Without `async_op` the collective is captured as an operator that starts it and one that
-    waits for it; the backend places the wait late and overlaps what lies between."""
-    norm_before = gradients.norm()
+    waits for it, and the backend may overlap it with what does not depend on it."""
+    hidden = torch.relu(x)
     dist.all_reduce(gradients)
-    return gradients / 2, norm_before
+    return gradients / 2, hidden

@@ -2,6 +2,7 @@
 step. Dynamo traces point-to-point communication only if it is told to.
 """
 
+import gc
 import weakref
 
 import torch
@@ -13,6 +14,7 @@ from fullgraph.catalog.kit import fix
 
 def inputs():
     hidden = torch.randn(4, 8)
+    gc.collect()  # the group of an earlier example goes with its inputs
     if not dist.is_initialized():
         # One process that stands in for two ranks; the group goes when these inputs go.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)

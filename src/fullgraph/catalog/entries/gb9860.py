@@ -2,6 +2,7 @@
 `send.peer = 1`, inside the compiled step.
 """
 
+import gc
 import weakref
 
 import torch
@@ -15,6 +16,7 @@ CONFIG = {"enable_p2p_compilation": True}
 
 def inputs():
     hidden = torch.randn(4, 8)
+    gc.collect()  # the group of an earlier example goes with its inputs
     if not dist.is_initialized():
         # One process that stands in for three ranks; the group goes when these inputs go.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=3)
