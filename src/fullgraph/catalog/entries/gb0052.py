@@ -1,0 +1,37 @@
+"""A module that is held static for Dynamo, by `torchdynamo_force_dynamic = False`, sets an
+attribute of its own in the forward. Dynamo wants to treat it as changing, starts over, finds it
+held static, and so on.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Activation(torch.nn.Module):
+    def forward(self, x):
+        self.last_batch = x.shape[0]
+        return torch.relu(x)
+
+
+class StaticActivation(Activation):
+    torchdynamo_force_dynamic = False
+
+
+activation = Activation()
+static_activation = StaticActivation()
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return static_activation(x) + 1
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """Without `torchdynamo_force_dynamic` Dynamo traces into the module and replays what it sets
+    after the graph."""
+    return activation(x) + 1

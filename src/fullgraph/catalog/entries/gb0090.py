@@ -1,0 +1,40 @@
+"""A custom operator from `torch.library.define` or a C++ extension has kernels for real devices
+only. Dynamo runs it on tensors without data to learn the shape of its result, and cannot.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+torch.library.define("fullgraph_catalog::gb0090", "(Tensor x) -> Tensor")
+torch.library.define("fullgraph_catalog::gb0090_with_fake", "(Tensor x) -> Tensor")
+
+
+@torch.library.impl("fullgraph_catalog::gb0090", "CPU")
+def _(x):
+    return x * torch.sigmoid(x)
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return torch.ops.fullgraph_catalog.gb0090(x) + 1
+
+
+@torch.library.impl("fullgraph_catalog::gb0090_with_fake", "CPU")
+def _(x):
+    return x * torch.sigmoid(x)
+
+
+@torch.library.register_fake("fullgraph_catalog::gb0090_with_fake")
+def _(x):
+    return torch.empty_like(x)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """`torch.library.register_fake` says what the result looks like; it works from Python for
+    operators of C++ extensions too."""
+    return torch.ops.fullgraph_catalog.gb0090_with_fake(x) + 1

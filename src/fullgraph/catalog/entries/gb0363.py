@@ -1,0 +1,29 @@
+"""A function makes its own `torch.Generator` to draw noise reproducibly. Such an object enters a
+graph only from outside, as an input.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    generator = torch.Generator()
+    generator.manual_seed(0)
+    return x + torch.rand(x.shape, generator=generator)
+
+
+def draw(x):
+    generator = torch.Generator()
+    generator.manual_seed(0)
+    return x, torch.rand(x.shape, generator=generator)
+
+
+@fix("move", "exact", before=draw)
+def fixed(x, noise):
+    """The noise is drawn before the compiled function, which gets it as a tensor."""
+    return x + noise

@@ -1,0 +1,27 @@
+"""A compiled step pulls its next value out of an iterator that was made outside,
+`next(schedule)` or `next(batches)`. Dynamo cannot advance an iterator that it did not make.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), iter([0.5, 0.25, 0.125])
+
+
+def breaks(x, schedule):
+    rate = next(schedule)
+    return x * rate
+
+
+def advance(x, schedule):
+    return x, next(schedule)
+
+
+@fix("move", "exact", before=advance)
+def fixed(x, rate):
+    """The loop around the step advances the iterator and hands over the value. A number that
+    changes with every step is better handed over as a tensor."""
+    return x * rate

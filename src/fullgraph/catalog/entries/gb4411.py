@@ -1,0 +1,33 @@
+"""The model tests whether a number is in a compact container from the data loader, such as an
+`array.array`: `if layer in skipped`. Dynamo does not know how to search it.
+"""
+
+from array import array
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+def inputs():
+    return torch.randn(4, 8), array("q", [1, 3])
+
+
+def breaks(x, skipped):
+    for layer in range(4):
+        if layer not in skipped:
+            x = torch.tanh(x + layer)
+    return x
+
+
+def to_set(x, skipped):
+    return x, frozenset(skipped)
+
+
+@fix("move", "exact", before=to_set)
+def fixed(x, skipped):
+    """The caller hands over a set; Dynamo searches it while tracing and guards its elements."""
+    for layer in range(4):
+        if layer not in skipped:
+            x = torch.tanh(x + layer)
+    return x

@@ -1,0 +1,34 @@
+"""An object's attributes are replaced as a whole, `memo.__dict__ = {...}`, and among the keys are
+other objects than strings.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class Memo:
+    """Results by the tensor that they were computed from, and some by name."""
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    memo = Memo()
+    memo.__dict__ = {x: x.sin(), "scale": 2.0}
+    return memo.__dict__[x] * memo.scale
+
+
+class MemoWithTable:
+    def __init__(self, table, scale):
+        self.table = table
+        self.scale = scale
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """What is keyed by objects has a dict of its own; the attributes have names."""
+    memo = MemoWithTable({x: x.sin()}, 2.0)
+    return memo.table[x] * memo.scale

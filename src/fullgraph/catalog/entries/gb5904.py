@@ -1,0 +1,31 @@
+"""A history is kept in a class of its own that extends `deque`, and the model reads an element of
+it, `history[0]`. A plain deque is traced, one with a class of its own is not.
+"""
+
+from collections import deque
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+
+class History(deque):
+    """The learning rates of the last steps."""
+
+
+def inputs():
+    return torch.randn(4, 8), History([0.5, 0.25], maxlen=2)
+
+
+def breaks(x, history):
+    return x * history[0]
+
+
+def to_list(x, history):
+    return x, list(history)
+
+
+@fix("move", "exact", before=to_list)
+def fixed(x, history):
+    """The caller hands over a plain list with the same elements."""
+    return x * history[0]

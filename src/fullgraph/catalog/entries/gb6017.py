@@ -1,0 +1,48 @@
+"""ExecuTorch's `executorch_call_delegate` gets a wrapper around the lowered part of a model that is
+not an `nn.Module`. Eager does not mind; Dynamo has to put it into the graph as a submodule.
+"""
+
+import torch
+from torch._higher_order_ops import executorch_call_delegate
+
+from fullgraph.catalog.kit import fix
+
+
+class Program:
+    """Stands in for the exported program of the lowered part."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def module(self):
+        return self._module
+
+
+class Delegate:
+    def __init__(self, module):
+        self.original_module = Program(module)
+
+
+class DelegateModule(torch.nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.original_module = Program(module)
+
+
+delegate = Delegate(torch.nn.ReLU())
+delegate_module = DelegateModule(torch.nn.ReLU())
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return executorch_call_delegate(delegate, x) + 1
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """As an `nn.Module`, like ExecuTorch's own LoweredBackendModule, the delegate can be installed
+    in the graph."""
+    return executorch_call_delegate(delegate_module, x) + 1

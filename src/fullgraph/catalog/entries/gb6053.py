@@ -1,0 +1,36 @@
+"""A read-only view of a configuration, a `MappingProxyType`, is put into a message or a key with
+`repr()`. Dynamo knows how to read such an object, but not its text.
+"""
+
+from types import MappingProxyType
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+DEFAULTS = MappingProxyType({"scale": 2.0, "shift": 1.0})
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return x * DEFAULTS["scale"] + DEFAULTS["shift"], f"used {DEFAULTS!r}"
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The values are numbers, which are formatted while tracing."""
+    scale, shift = DEFAULTS["scale"], DEFAULTS["shift"]
+    return x * scale + shift, f"used mappingproxy({{'scale': {scale}, 'shift': {shift}}})"
+
+
+def add_description(result):
+    return result, f"used {DEFAULTS!r}"
+
+
+@fix("move", "exact", after=add_description)
+def fixed_by_describing_afterwards(x):
+    """The text does not depend on the computation and is made outside."""
+    return x * DEFAULTS["scale"] + DEFAULTS["shift"]

@@ -1,0 +1,41 @@
+"""A function marked with `leaf_function` gets a module that the compiled function has just made,
+such as an activation: `apply(torch.nn.ReLU(), x)`.
+"""
+
+import torch
+from torch._dynamo.decorators import leaf_function
+
+from fullgraph.catalog.kit import fix
+
+# Without it Dynamo crashes when it meets the leaf function again, after the break.
+CONFIG = {"suppress_errors": True}
+
+
+@leaf_function
+def apply(module, x):
+    return (module(x),)
+
+
+@apply.register_fake
+def _(module, x):
+    return (module(x),)
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    (hidden,) = apply(torch.nn.ReLU(), x)
+    return hidden + 1
+
+
+activation = torch.nn.ReLU()
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The module exists before the compiled function, as a part of the model or a global, and
+    Dynamo knows where to find it."""
+    (hidden,) = apply(activation, x)
+    return hidden + 1

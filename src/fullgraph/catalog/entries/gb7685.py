@@ -1,0 +1,32 @@
+"""An attribute is read from a class that is registered as opaque, and the class does not have it:
+it was renamed, or only the instances have it.
+"""
+
+import torch
+from torch._library.opaque_object import register_opaque_type
+from torch._opaque_base import OpaqueBase
+
+from fullgraph.catalog.kit import fix
+
+EAGER_RAISES = True
+
+
+class Sampler(OpaqueBase):
+    temperature = 0.5
+
+
+register_opaque_type(Sampler, typ="reference")
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def breaks(x):
+    return torch.softmax(x / Sampler.temprature, dim=-1)
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """The attribute exists under this name on the class itself."""
+    return torch.softmax(x / Sampler.temperature, dim=-1)

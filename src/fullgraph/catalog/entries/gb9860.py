@@ -1,0 +1,43 @@
+"""A pipeline stage prepares a `dist.P2POp` and points it to another rank afterwards,
+`send.peer = 1`, inside the compiled step.
+"""
+
+import gc
+import weakref
+
+import torch
+import torch.distributed as dist
+from torch.testing._internal.distributed.fake_pg import FakeStore
+
+from fullgraph.catalog.kit import fix
+
+CONFIG = {"enable_p2p_compilation": True}
+
+
+def inputs():
+    hidden = torch.randn(4, 8)
+    gc.collect()  # the group of an earlier example goes with its inputs
+    if not dist.is_initialized():
+        # One process that stands in for three ranks; the group goes when these inputs go.
+        dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=3)
+        weakref.finalize(hidden, dist.destroy_process_group)
+    return hidden, True
+
+
+def breaks(hidden, skip_a_stage):
+    send = dist.P2POp(dist.isend, hidden, peer=1)
+    if skip_a_stage:
+        send.peer = 2
+    for work in dist.batch_isend_irecv([send]):
+        work.wait()
+    return torch.relu(hidden)
+
+
+@fix("rewrite", "exact", enable_p2p_compilation=True)
+def fixed(hidden, skip_a_stage):
+    """The peer is chosen first and the operation made once, so that nothing is changed."""
+    peer = 2 if skip_a_stage else 1
+    send = dist.P2POp(dist.isend, hidden, peer=peer)
+    for work in dist.batch_isend_irecv([send]):
+        work.wait()
+    return torch.relu(hidden)
