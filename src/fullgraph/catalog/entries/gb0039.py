@@ -1,0 +1,33 @@
+"""A helper is called with a string, a number or an object that is different each time. Every new
+value is compiled anew, until Dynamo has had enough and leaves the rest to eager.
+"""
+
+import torch
+
+from fullgraph.catalog.kit import fix
+
+BY_DEFAULT = True
+# Eight by default; a smaller number shows the same with fewer calls.
+CONFIG = {"recompile_limit": 2}
+
+NAMES = ("query", "key", "value", "output")
+SCALES = {name: 1.0 + index for index, name in enumerate(NAMES)}
+
+
+def inputs():
+    return torch.randn(4, 8)
+
+
+def project(x, name):
+    torch._dynamo.graph_break()
+    return x * SCALES[name]
+
+
+def breaks(x):
+    return [project(x, name) for name in NAMES]
+
+
+@fix("rewrite", "exact")
+def fixed(x):
+    """In one graph the loop is unrolled: each name is a constant, and nothing is compiled twice."""
+    return [x * SCALES[name] for name in NAMES]
