@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import io
 import logging
@@ -56,8 +55,6 @@ def verify(identifier: str) -> Verdict:
     finally:
         logger.setLevel(level)
         torch._dynamo.reset()
-        # Errors that were caught hold the inputs in cycles; what these close must be closed now.
-        gc.collect()
 
 
 def _verify(identifier: str, module: ModuleType) -> Verdict:
