@@ -148,19 +148,16 @@ def _shared(text: str, tree: ast.Module, examples: set[str]) -> str:
 
 
 def _source(text: str, node: ast.stmt) -> str:
-    """The lines of a statement, without the marks and docstrings that are for the catalog."""
+    """The lines of a statement; of a fix without its mark and the docstring, which are ours."""
     lines = text.splitlines()
     first = node.lineno
     decorators = getattr(node, "decorator_list", [])
-    kept = [d for d in decorators if not (isinstance(d, ast.Call) and _is_fix(d))]
+    mark = _mark(node) if isinstance(node, ast.FunctionDef) else None
+    kept = [decorator for decorator in decorators if decorator is not mark]
     if kept:
         first = min(decorator.lineno for decorator in kept)
     selected = list(range(first, (node.end_lineno or first) + 1))
-    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+    if isinstance(node, ast.FunctionDef) and _mark(node) and ast.get_docstring(node) is not None:
         doc = node.body[0]
         selected = [n for n in selected if not doc.lineno <= n <= (doc.end_lineno or doc.lineno)]
     return "\n".join(lines[number - 1] for number in selected) + "\n"
-
-
-def _is_fix(call: ast.Call) -> bool:
-    return getattr(call.func, "id", "") == "fix"

@@ -14,6 +14,7 @@ import torch
 
 from fullgraph.capture.api import watch
 from fullgraph.catalog.kit import FixFacts
+from fullgraph.catalog.read import CatalogError
 from fullgraph.model.events import Break, Event, Recompile
 from fullgraph.model.report import Report
 
@@ -44,7 +45,7 @@ class _Outcome(NamedTuple):
 
 
 def verify(identifier: str) -> Verdict:
-    module = importlib.import_module(f"fullgraph.catalog.entries.{identifier.lower()}")
+    module = _import(identifier)
     # torch's handler writes to the real standard error, which redirecting does not reach.
     logger = logging.getLogger("torch._dynamo")
     level = logger.level
@@ -55,6 +56,15 @@ def verify(identifier: str) -> Verdict:
     finally:
         logger.setLevel(level)
         torch._dynamo.reset()
+
+
+def _import(identifier: str) -> ModuleType:
+    try:
+        return importlib.import_module(f"fullgraph.catalog.entries.{identifier.lower()}")
+    except ModuleNotFoundError as error:
+        raise CatalogError(
+            f"the example of {identifier} needs {error.name}: pip install {error.name}"
+        ) from None
 
 
 def _verify(identifier: str, module: ModuleType) -> Verdict:
