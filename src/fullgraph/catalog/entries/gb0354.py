@@ -19,5 +19,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The name exists."""
+    """The function goes by the name that torch gives it."""
     return torch.nn.functional.relu(x)
