@@ -1,5 +1,5 @@
 """A function under `torch.vmap` (or `grad`, `jvp`) contains something that Dynamo cannot trace. The
-transform then runs in eager, and what it calls cannot be compiled inside of it either.
+transform then runs in eager, and what it calls cannot be compiled inside it either.
 """
 
 import torch
