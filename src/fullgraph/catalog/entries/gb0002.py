@@ -21,6 +21,8 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Rows that are missing are filled up with zeros; for an even number nothing changes."""
-    x = torch.nn.functional.pad(x, (0, 0, 0, x.shape[0] % 2))
+    """An odd last row is paired with itself, so its mean is the row; for an even number of rows
+    nothing changes."""
+    if x.shape[0] % 2 == 1:
+        x = torch.cat([x, x[-1:]])
     return x.view(-1, 2, 8).mean(dim=1)

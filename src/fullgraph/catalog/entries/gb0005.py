@@ -1,5 +1,5 @@
-"""An object from C, such as a date or a Decimal, is made a text inside of the compiled function,
-for a name or a key: `str(today)`.
+"""A date, a Decimal or another object that is implemented in C is turned into a string inside the
+compiled function, for a name or a key: `{str(today): loss}`.
 """
 
 import datetime
@@ -22,5 +22,5 @@ def breaks(x):
 
 @fix("move", "exact")
 def fixed(x):
-    """The text is made once outside; a string is a constant while tracing."""
+    """The string is made once, outside; while tracing it is a constant."""
     return {DAY_TEXT: x.mean(dim=-1)}

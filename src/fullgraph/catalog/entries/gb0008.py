@@ -1,5 +1,5 @@
-"""An object from a library that Dynamo keeps out of, such as a polynomial of NumPy or a generator
-of random numbers derived from Python's, has a method called in the forward.
+"""A forward calls an object from a library that Dynamo keeps out of, such as a polynomial of NumPy
+that serves as a schedule.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ schedule = np.polynomial.Polynomial([1.0, -0.5, 0.25])
 
 
 def inputs():
-    return torch.randn(4, 8), 2.0
+    return torch.randn(4, 8), 0.5
 
 
 def breaks(x, progress):

@@ -1,5 +1,5 @@
 """A package has put an object in the place of a module, as lazy or configurable packages do
-(`sys.modules[__name__] = Settings()`), and it is imported inside of the compiled function.
+(`sys.modules[__name__] = Settings()`), and it is imported inside the compiled function.
 """
 
 import sys

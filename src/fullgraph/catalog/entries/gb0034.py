@@ -1,5 +1,5 @@
-"""A helper asserts what its input must look like, the caller relies on the AssertionError to try
-another way. The assertion is false already while tracing, inside a function that is being inlined.
+"""A helper asserts what its input must look like, and its caller catches the AssertionError to go
+another way. The assertion fails while tracing already, inside a function that is being inlined.
 """
 
 import torch

@@ -19,15 +19,25 @@ def inputs():
 
 
 def project(x, name):
-    torch._dynamo.graph_break()
     return x * SCALES[name]
 
 
 def breaks(x):
-    return [project(x, name) for name in NAMES]
+    outputs = []
+    for name in NAMES:
+        print("projecting", name)  # it breaks the loop, so each call below is compiled by itself
+        outputs.append(project(x, name))
+    return outputs
 
 
-@fix("rewrite", "exact")
+def announce(x):
+    for name in NAMES:
+        print("projecting", name)
+    return x
+
+
+@fix("move", "exact", before=announce)
 def fixed(x):
-    """In one graph the loop is unrolled: each name is a constant, and nothing is compiled twice."""
-    return [x * SCALES[name] for name in NAMES]
+    """Nothing breaks the loop any more: it is unrolled into one graph, in which each name is a
+    constant, and nothing is compiled twice."""
+    return [project(x, name) for name in NAMES]

@@ -17,15 +17,17 @@ def inputs():
 
 def breaks(batch):
     try:
-        return batch["pixels"]
+        x = batch["pixels"]
     except RECOVERABLE:
-        return batch["image"]
+        x = batch["image"]
+    return x.relu()
 
 
 @fix("rewrite", "exact")
 def fixed(batch):
     """`except` takes a class or a tuple of classes, never a list."""
     try:
-        return batch["pixels"] * 1
+        x = batch["pixels"]
     except tuple(RECOVERABLE):
-        return batch["image"] * 1
+        x = batch["image"]
+    return x.relu()

@@ -1,5 +1,5 @@
-"""The backward of a custom autograd function asks its gradient a question about its storage through
-the class, `torch.Tensor.is_conj(grad)`.
+"""The backward of a custom autograd function asks its gradient, through the class, how it is
+stored: `torch.Tensor.is_conj(grad)` says whether a conjugation is still to be done.
 """
 
 import torch

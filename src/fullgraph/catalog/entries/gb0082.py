@@ -24,7 +24,18 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """As an argument of the inner function, the variable is a local one, which may be deleted."""
+    """A graph frees a tensor after its last use by itself, so the `del` is not needed."""
+    scores = x @ x.T
+
+    def attend(values):
+        return scores.softmax(dim=-1) @ values
+
+    return attend(x).relu()
+
+
+@fix("rewrite", "exact")
+def fixed_with_an_argument(x):
+    """Passed to the inner function, the variable is an ordinary local, which may be deleted."""
     scores = x @ x.T
 
     def attend(weights, values):

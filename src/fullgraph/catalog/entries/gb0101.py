@@ -1,5 +1,5 @@
-"""A helper of another module puts a hook on a tensor and keeps its handle in a global of that
-module.
+"""A helper in another module puts a hook on a tensor, to clip its gradient for instance, and keeps
+the handle in a global of that module.
 """
 
 import types
@@ -8,18 +8,18 @@ import torch
 
 from fullgraph.catalog.kit import fix
 
-# A module of its own, as a file monitoring.py would be.
-monitoring = types.ModuleType("monitoring")
+# A module of its own, as a file clipping.py would be.
+clipping = types.ModuleType("clipping")
 exec(
     """
 HANDLE = None
 
 
-def watch(tensor):
+def clip_gradient(tensor):
     global HANDLE
-    HANDLE = tensor.register_hook(abs)
+    HANDLE = tensor.register_hook(lambda gradient: gradient.clamp(-1, 1))
 """,
-    vars(monitoring),
+    vars(clipping),
 )
 
 
@@ -28,16 +28,16 @@ def inputs():
 
 
 def breaks(weight, x):
-    monitoring.watch(weight)
+    clipping.clip_gradient(weight)
     return (x * weight).sum()
 
 
-def watch(weight, x):
-    monitoring.watch(weight)
+def clip_gradient(weight, x):
+    clipping.clip_gradient(weight)
     return weight, x
 
 
-@fix("move", "exact", before=watch)
+@fix("move", "exact", before=clip_gradient)
 def fixed(weight, x):
     """The hook is registered in eager, before the compiled function; it still runs in the backward
     pass."""

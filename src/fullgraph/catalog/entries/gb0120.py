@@ -1,5 +1,5 @@
-"""A coroutine-like generator takes values with `send`, and is wrapped in another that delegates to
-it with `yield from`. Dynamo follows `send` into a generator, but not through the delegation.
+"""A generator keeps a running state and takes new values with `send`; another one wraps it with
+`yield from`. Dynamo follows `send` into a generator, but not through the delegation.
 """
 
 import torch

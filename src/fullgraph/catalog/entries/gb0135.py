@@ -1,4 +1,6 @@
-"""An exception is caught, gets an attribute with more details, and is looked at further up."""
+"""A handler notes more details on the exception that it has caught, as a new attribute, and reads
+them again: `error.available = list(batch)`.
+"""
 
 import torch
 

@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Made where it is used, Dynamo sees which context manager it is."""
+    """Where it is made on the spot, Dynamo sees which context manager it is."""
     with torch.no_grad():
         target = x.softmax(dim=-1)
     return target - x

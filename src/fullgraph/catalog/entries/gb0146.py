@@ -1,4 +1,4 @@
-"""Work is timed with events inside of the compiled function, `start.elapsed_time(end)`. Dynamo
+"""Work is timed with events inside the compiled function, `start.elapsed_time(end)`. Dynamo
 traces recording and waiting, not the question how long it took.
 """
 

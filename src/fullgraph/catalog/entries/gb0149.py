@@ -1,5 +1,5 @@
 """A function under `torch.vmap` (or `grad`, `jvp`) contains something that Dynamo cannot trace. The
-transform then runs in eager, and what it calls cannot be compiled inside of it either.
+transform then runs in eager, and what it calls cannot be compiled inside it either.
 """
 
 import torch
@@ -23,10 +23,15 @@ def breaks(x):
     return torch.vmap(normalize)(x)
 
 
-@fix("rewrite", "dropped")
+def announce(x):
+    print("normalizing", x.shape[1:])
+    return x
+
+
+@fix("move", "exact", before=announce)
 def fixed(x):
-    """Without the print the transform and the function below it are traced together, and there is
-    nothing left to compile inside of a transform that runs."""
+    """vmap calls the function once, for all rows, so the message can come before. Without it the
+    transform and the function are traced together, and nothing is left to compile inside."""
 
     def normalize(row):
         return row / row.norm()

@@ -11,7 +11,8 @@ class Experts(torch.nn.ModuleList):
     torchdynamo_force_dynamic = False
 
 
-EXPERTS = Experts([torch.nn.Linear(8, 4) for _ in range(2)])
+with torch.random.fork_rng():
+    EXPERTS = Experts([torch.nn.Linear(8, 4) for _ in range(2)])
 
 
 def inputs():

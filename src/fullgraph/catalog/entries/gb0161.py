@@ -27,8 +27,16 @@ class ScaleByInstance(torch.nn.Module):
         return x * self.factors[0]
 
 
+class ScaleUnmarked(torch.nn.Module):
+    factors = [2.0, 3.0]
+
+    def forward(self, x):
+        return x * self.factors[0]
+
+
 SCALE = Scale()
 SCALE_BY_INSTANCE = ScaleByInstance()
+SCALE_UNMARKED = ScaleUnmarked()
 
 
 def inputs():
@@ -41,6 +49,11 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Set in __init__, the list belongs to the object, which may hold any value. Without the mark
-    an attribute of the class is fine as well."""
+    """Set in __init__, the list belongs to the object, which may hold any value."""
     return SCALE_BY_INSTANCE(x)
+
+
+@fix("rewrite", "exact")
+def fixed_without_the_mark(x):
+    """An ordinary module is traced like any other object, attributes of its class included."""
+    return SCALE_UNMARKED(x)

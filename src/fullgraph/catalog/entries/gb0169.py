@@ -1,5 +1,5 @@
-"""A custom autograd function defined inside another function counts its calls with `nonlocal`, and
-has its `setup_context` apart from its `forward`.
+"""The `forward` of a custom autograd function that is defined inside another function counts its
+calls with `nonlocal`, while a separate `setup_context` saves what the backward needs.
 """
 
 import torch

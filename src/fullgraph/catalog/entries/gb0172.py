@@ -1,5 +1,5 @@
 """A training step starts a collective with `async_op=True`, does something else and waits for the
-handle. A compiled function knows no handles.
+handle. Dynamo does not trace collectives that give a handle back.
 """
 
 import gc

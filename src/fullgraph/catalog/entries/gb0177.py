@@ -9,16 +9,17 @@ import torch
 from fullgraph.catalog.kit import fix
 
 
-def offset_of(cls, scale):
-    return 273.15 * scale
+def offset(cls, sign):
+    return sign * 273.15
 
 
 class Temperature(torch.Tensor):
-    offset = classmethod(functools.partial(offset_of, scale=1.0))
+    to_kelvin = classmethod(functools.partial(offset, sign=1))
+    to_celsius = classmethod(functools.partial(offset, sign=-1))
 
     @classmethod
-    def written_offset(cls):
-        return offset_of(cls, scale=1.0)
+    def written_to_kelvin(cls):
+        return offset(cls, sign=1)
 
 
 def inputs():
@@ -26,10 +27,10 @@ def inputs():
 
 
 def breaks(celsius):
-    return celsius + celsius.offset()
+    return celsius + celsius.to_kelvin()
 
 
 @fix("rewrite", "exact")
 def fixed(celsius):
     """A class method that is written out is a function which Dynamo can trace into."""
-    return celsius + celsius.written_offset()
+    return celsius + celsius.written_to_kelvin()

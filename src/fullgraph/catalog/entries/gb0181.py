@@ -1,5 +1,5 @@
 """Gradients are accumulated in float32 for parameters in bfloat16, in `.grad` itself, which
-parameters allow with `grad_dtype = None`; sharded training does the like.
+a parameter allows once its `grad_dtype` is None. Mixed-precision and sharded training do it.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""The keys of a dict are handed to the compiled function as they are, `kinds.keys()`, and they are
+"""The keys of a dict are handed to the compiled function as they are, `rates.keys()`, and they are
 classes, modules or other objects.
 """
 
@@ -14,9 +14,9 @@ def inputs():
 
 
 def breaks(x, kinds):
-    if nn.Linear in kinds:
-        return x * len(kinds)
-    return x
+    if nn.Linear not in kinds:
+        x = x.detach()
+    return x.relu()
 
 
 def with_list(x, kinds):
@@ -26,6 +26,6 @@ def with_list(x, kinds):
 @fix("move", "exact", before=with_list)
 def fixed(x, kinds):
     """A list (or the dict itself) may hold any object; each is guarded on for what it is."""
-    if nn.Linear in kinds:
-        return x * len(kinds)
-    return x
+    if nn.Linear not in kinds:
+        x = x.detach()
+    return x.relu()

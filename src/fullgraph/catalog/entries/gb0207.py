@@ -1,5 +1,5 @@
 """A list of tensors is sorted by a score that is itself a tensor, as in beam search or when
-keeping the best crops: `candidates.sort(key=lambda c: c.sum())`.
+keeping the best crops: `candidates.sort(key=lambda c: c.max())`.
 """
 
 import torch

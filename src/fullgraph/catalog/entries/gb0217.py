@@ -23,7 +23,8 @@ def breaks(state):
 
 @fix("rewrite", "exact")
 def fixed(state):
-    """OrderedDict(...) makes the same copy, and Dynamo follows it as an object with attributes."""
+    """OrderedDict(...) makes the same copy, and Dynamo follows it as an object with attributes.
+    Neither way takes over the attributes of the original: ask that one if they matter."""
     state = OrderedDict(state)
     state["weight"] = state["weight"] * 2
     if hasattr(state, "_metadata"):

@@ -19,7 +19,7 @@ def breaks(x, buffer):
 
 @fix("rewrite", "exact")
 def fixed(x, buffer):
-    """Assigning to a slice may have any strides, and compiles to the same single write."""
+    """The target of a slice assignment may have any strides."""
     buffer[:, ::2] = x * 2
     buffer[:, 1::2] = x * 3
     return buffer

@@ -1,4 +1,4 @@
-"""A parameter is made in `forward`, on the first call or on each."""
+"""A layer makes its parameter in `forward`, since the size of the input is known only there."""
 
 import torch
 from torch import nn
@@ -11,12 +11,12 @@ def inputs():
 
 
 def breaks(x):
-    weight = nn.Parameter(torch.ones(8))
+    weight = nn.Parameter(torch.ones(x.shape[-1]))
     return x * weight, weight
 
 
 def with_weight(x):
-    return x, nn.Parameter(torch.ones(8))
+    return x, nn.Parameter(torch.ones(x.shape[-1]))
 
 
 @fix("move", "exact", before=with_weight)
@@ -28,5 +28,5 @@ def fixed(x, weight):
 @fix("setting", "equal", graph_break_on_nn_param_ctor=False)
 def fixed_by_tracing_it(x):
     """Dynamo then makes an empty parameter before the graph runs and fills it in the graph."""
-    weight = nn.Parameter(torch.ones(8))
+    weight = nn.Parameter(torch.ones(x.shape[-1]))
     return x * weight, weight

@@ -11,25 +11,41 @@ def inputs():
     return torch.randn(2, 4, 8)
 
 
-def _flash_attention(x):
-    raise ImportError("flash_attn is not installed", name="flash_attn")
+flash_attn = None  # what `try: import flash_attn` leaves where it is not installed
 
 
-def _flash_attention_plain(x):
-    raise ImportError("flash_attn is not installed")
+def flash_attention(x):
+    if flash_attn is None:
+        raise ImportError("flash_attn is not installed", name="flash_attn")
+    return flash_attn.flash_attn_func(x, x, x)
 
 
 def breaks(x):
     try:
-        return _flash_attention(x)
+        return flash_attention(x)
     except ImportError:
         return torch.nn.functional.scaled_dot_product_attention(x, x, x)
 
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without the keyword the exception is followed to its handler while tracing."""
+    """Whether the package is there is known beforehand: a test decides it while tracing, and no
+    exception is needed."""
+    if flash_attn is not None:
+        return flash_attention(x)
+    return torch.nn.functional.scaled_dot_product_attention(x, x, x)
+
+
+def flash_attention_plain(x):
+    if flash_attn is None:
+        raise ImportError("flash_attn is not installed")
+    return flash_attn.flash_attn_func(x, x, x)
+
+
+@fix("rewrite", "exact")
+def fixed_without_the_keyword(x):
+    """Made without keywords, the exception is followed to its handler while tracing."""
     try:
-        return _flash_attention_plain(x)
+        return flash_attention_plain(x)
     except ImportError:
         return torch.nn.functional.scaled_dot_product_attention(x, x, x)

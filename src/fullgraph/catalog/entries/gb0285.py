@@ -28,5 +28,6 @@ def _wait(y):
 
 @fix("move", "exact", after=_wait)
 def fixed(x):
-    """One argument says it all; and waiting belongs outside, it would only hold up the graph."""
+    """The device is one argument, index included; and the caller waits for the result, since a
+    graph has no need to wait in its middle."""
     return x * 2

@@ -1,4 +1,6 @@
-"""`np.dtype(values)` or `np.finfo(values)` is called with the array where its dtype was meant."""
+"""`np.finfo(values)` or `np.dtype(values)` is called with the array where its dtype was
+meant. Eager raises as well.
+"""
 
 import numpy as np
 import torch
@@ -13,10 +15,11 @@ def inputs():
 
 
 def breaks(x):
-    return x / np.dtype(x.numpy()).itemsize
+    values = x.numpy()
+    return x / (np.abs(values).max() + np.finfo(values).eps)
 
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The size of an element is a constant that a tensor has itself."""
-    return x / x.itemsize
+    """torch.finfo takes the dtype of a tensor, which is a constant while tracing."""
+    return x / (x.abs().max() + torch.finfo(x.dtype).eps)

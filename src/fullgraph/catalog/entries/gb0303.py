@@ -1,5 +1,5 @@
-"""The operator under `while_loop` is called by hand inside a branch, with a keyword argument. That
-is how a graph from `torch.export` calls it; Dynamo takes positional arguments alone.
+"""The operator under `while_loop` is called by hand inside a branch, with a keyword argument, as
+captured graphs do for a loop that changes a tensor in place. Dynamo takes no keywords there.
 """
 
 import torch

@@ -1,5 +1,5 @@
-"""A scan runs over an empty sequence, such as the tail of a batch that happened to be complete. The
-operator wants at least one step, from which it learns the shape of the result.
+"""The operator under `associative_scan` is called by hand and gets an empty sequence, such as the
+tail of a batch that happened to be complete. It learns the shape of its result from a first step.
 """
 
 import torch

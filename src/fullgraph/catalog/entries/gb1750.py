@@ -39,3 +39,16 @@ def fixed(hidden):
     for work in dist.batch_isend_irecv([send]):
         work.wait()
     return hidden + 1
+
+
+def send_on(hidden):
+    send = dist.P2POp(dist.isend, hidden, peer=1)
+    for work in dist.batch_isend_irecv([send]):
+        work.wait()
+    return hidden + 1
+
+
+@fix("move", "exact", after=send_on)
+def fixed_by_sending_afterwards(hidden):
+    """The compiled function computes; the stage's schedule, in eager, communicates."""
+    return torch.relu(hidden)

@@ -33,7 +33,7 @@ class PlainOptions:
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A dataclass of the standard library is traced; inside a model nothing needs validation."""
+    """A dataclass of the standard library is traced; it does not validate its fields."""
     options = PlainOptions(scale=2.0)
     return x * options.scale + options.shift
 

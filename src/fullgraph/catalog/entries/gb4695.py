@@ -6,7 +6,8 @@ import torch
 
 from fullgraph.catalog.kit import fix
 
-projection = torch.nn.Linear(8, 8)
+with torch.random.fork_rng():
+    projection = torch.nn.Linear(8, 8)
 scripted_projection = torch.jit.script(projection)
 
 

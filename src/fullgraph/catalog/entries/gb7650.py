@@ -1,5 +1,5 @@
-"""A random generator is seeded inside of the compiled function, to get the same noise each time.
-That changes a state that lives outside of the graph.
+"""A random generator is seeded inside the compiled function, to get the same noise each time.
+That changes state that lives outside the graph.
 """
 
 import torch

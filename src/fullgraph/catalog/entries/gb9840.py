@@ -23,5 +23,5 @@ def breaks(x):
 @fix("rewrite", "exact")
 def fixed(x):
     """A lambda in place is a function of the compiled region; its text may come from anywhere."""
-    torch._check(x.shape[1] % 2 == 0, lambda: "the width has to be even")
+    torch._check(x.shape[1] % 2 == 0, lambda: _message())
     return x.unflatten(1, (2, -1)).sum(dim=1)
