@@ -1,5 +1,5 @@
-"""A log line or a cache key contains a function by its `repr`, and the function is a local one that
-closes over a tensor computed just before.
+"""Functions are registered under their `repr`, and one of them is a local function that closes over
+a tensor computed just before. It exists only while tracing, so it has no repr yet.
 """
 
 import torch
