@@ -1,5 +1,6 @@
 """Functions are registered under their `repr`, and one of them is a local function that closes over
-a tensor computed just before. It exists only while tracing, so it has no repr yet.
+a tensor computed just before. For the repr Dynamo would have to make the function for real, and the
+tensor has no value yet.
 """
 
 import torch
