@@ -1,11 +1,15 @@
-"""A module overrides `__getattribute__`, to count or to log each access, in a way that cannot be
-traced. It shows for modules that are traced as they are, not through their code: in a strict
-torch.export, or if marked as below.
+"""A module overrides `__getattribute__`, to log or to check what is read, with code that cannot be
+traced. It shows for modules that Dynamo takes as they are instead of tracing their code: in a
+strict torch.export, or if marked as below.
 """
+
+import logging
 
 import torch
 
 from fullgraph.catalog.kit import fix
+
+logger = logging.getLogger(__name__)
 
 
 class Watched(torch.nn.Module):
@@ -13,7 +17,7 @@ class Watched(torch.nn.Module):
 
     def __getattribute__(self, name):
         if name == "scale":
-            print("scale was read of", torch.ones(1))
+            logger.debug("scale is read")
             return 0.5
         return super().__getattribute__(name)
 
@@ -40,5 +44,5 @@ def breaks(x):
 
 @fix("rewrite", "dropped")
 def fixed(x):
-    """A property for the one attribute that needs code leaves all others alone and is traced."""
+    """A property serves the one attribute that needs code, and is traced; the log line is gone."""
     return x * plain.scale

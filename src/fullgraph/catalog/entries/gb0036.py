@@ -21,7 +21,9 @@ def breaks(x):
 
 @fix("rewrite", "equal")
 def fixed(x):
-    """Keeping the shape and counting zeros instead of dropping elements needs no unknown size."""
+    """What the mask leaves out adds zero to the sum, and the mask counts what is in; the shape
+    stays as it is.
+    """
     mask = x > 0
     return torch.where(mask, x, 0.0).sum() / mask.sum()
 

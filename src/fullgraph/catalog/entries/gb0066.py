@@ -1,5 +1,5 @@
 """Something breaks the graph inside of a `with` block of one's own. The rest of the block would
-have to run under the same context manager, which Dynamo cannot set up again for any class.
+have to run under the same context manager, which Dynamo can set up again for a few known ones only.
 """
 
 import contextlib

@@ -1,4 +1,8 @@
-"""A layer has a full backward hook, `register_full_backward_hook`, to log or clip its gradients."""
+"""A layer has a full backward hook, `register_full_backward_hook`, to log, scale or clip the
+gradients that pass through it.
+"""
+
+import copy
 
 import torch
 
@@ -9,12 +13,13 @@ def halve(module, grad_input, grad_output):
     return tuple(g * 0.5 for g in grad_input)
 
 
-def halve_one(grad):
+def halve_gradient(grad):
     return grad * 0.5
 
 
-HOOKED = torch.nn.Linear(8, 4)
-HOOKED.register_full_backward_hook(halve)
+hooked = torch.nn.Linear(8, 4)
+plain = copy.deepcopy(hooked)
+hooked.register_full_backward_hook(halve)
 
 
 def inputs():
@@ -22,10 +27,20 @@ def inputs():
 
 
 def breaks(x):
-    return HOOKED(x).relu()
+    return hooked(x).relu()
 
 
 @fix("setting", "exact", compiled_autograd=True)
 def fixed(x):
     """With compiled autograd the backward pass is traced as well, and the hook with it."""
-    return HOOKED(x).relu()
+    return hooked(x).relu()
+
+
+@fix("rewrite", "exact")
+def fixed_with_tensor_hook(x):
+    """A hook on what goes into the layer sees the same gradient, and is traced with the forward.
+    The view keeps it off the caller's own tensor.
+    """
+    x = x.view_as(x)
+    x.register_hook(halve_gradient)
+    return plain(x).relu()

@@ -1,6 +1,6 @@
 """Defaults in a plain dictionary are merged with the outputs in a class of one's own, an
-`OrderedDict`: `defaults | outputs`. The result is of that class, and Dynamo has lost the way to
-it by the time the result is handed out.
+`OrderedDict`: `defaults | outputs`. The result is of that class, and Dynamo, which
+came by it on the way, has no name for it in the code that builds the result.
 """
 
 from collections import OrderedDict

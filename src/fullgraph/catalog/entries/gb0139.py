@@ -7,7 +7,7 @@ import torch
 from fullgraph.catalog.kit import fix
 
 
-class Standardize(torch.autograd.Function):
+class Center(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.mean = x.mean()
@@ -20,7 +20,7 @@ class Standardize(torch.autograd.Function):
         return grad - grad.mean()
 
 
-class StandardizeWithLocal(Standardize):
+class CenterWithLocal(Center):
     @staticmethod
     def forward(ctx, x):
         mean = x.mean()
@@ -32,10 +32,10 @@ def inputs():
 
 
 def breaks(x):
-    return Standardize.apply(x)
+    return Center.apply(x)
 
 
 @fix("rewrite", "exact")
 def fixed(x):
     """A local variable is gone at the end of forward by itself; ctx is for what backward needs."""
-    return StandardizeWithLocal.apply(x)
+    return CenterWithLocal.apply(x)

@@ -1,4 +1,6 @@
-"""Code that accepts many kinds of arguments asks one of them with `hasattr` what it can do."""
+"""Code that accepts many kinds of arguments asks one of them with `hasattr` what it can do. For
+some kinds, a slice for instance, Dynamo has no answer.
+"""
 
 import torch
 

@@ -1,4 +1,6 @@
-"""`itertools.groupby` gets its sequence by name: `groupby(iterable=layers, key=kind)`."""
+"""`itertools.groupby` gets its sequence by name, `groupby(iterable=tensors, key=width)`; Dynamo
+looks for it in the first place only, without a name.
+"""
 
 from itertools import groupby
 
@@ -11,13 +13,17 @@ def inputs():
     return [torch.randn(2, 4), torch.randn(2, 4), torch.randn(2, 8)]
 
 
+def width(tensor):
+    return tensor.shape[1]
+
+
 def breaks(tensors):
-    groups = groupby(iterable=tensors, key=lambda t: t.shape[1])
+    groups = groupby(iterable=tensors, key=width)
     return [torch.cat(list(group)) for _, group in groups]
 
 
 @fix("rewrite", "exact")
 def fixed(tensors):
     """The sequence goes first and without a name, which is the form that Dynamo knows."""
-    groups = groupby(tensors, key=lambda t: t.shape[1])
+    groups = groupby(tensors, key=width)
     return [torch.cat(list(group)) for _, group in groups]

@@ -7,21 +7,21 @@ import torch
 from fullgraph.catalog.kit import fix
 
 
-class Counter(torch.nn.Module):
+class RunningSum(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.reset()
 
     def reset(self):
-        self.state = torch.zeros(8)
+        self.total = torch.zeros(8)
 
     def forward(self, x):
-        self.state = self.state + x.sum(dim=0)
-        return x - self.state
+        self.total = self.total + x.sum(dim=0)
+        return x - self.total
 
 
 def inputs():
-    return Counter(), torch.randn(4, 8)
+    return RunningSum(), torch.randn(4, 8)
 
 
 def breaks(module, x):

@@ -1,5 +1,5 @@
 """Code for activation checkpointing asks the autograd engine whether it is in an ordinary backward
-pass: `Variable._execution_engine.is_checkpoint_valid()`.
+pass, `Variable._execution_engine.is_checkpoint_valid()`, and refuses to work in another.
 """
 
 import torch
@@ -13,18 +13,18 @@ def inputs():
 
 
 def breaks(x):
-    if Variable._execution_engine.is_checkpoint_valid():
-        return torch.relu(x)
-    return torch.tanh(x)
+    if not Variable._execution_engine.is_checkpoint_valid():
+        raise RuntimeError("checkpoints work with .backward() only")
+    return torch.relu(x)
 
 
-def with_answer(x):
-    return x, Variable._execution_engine.is_checkpoint_valid()
+def check(x):
+    if not Variable._execution_engine.is_checkpoint_valid():
+        raise RuntimeError("checkpoints work with .backward() only")
+    return x
 
 
-@fix("move", "exact", before=with_answer)
-def fixed(x, valid):
-    """Asked before the call, the answer is a bool, a constant of the graph."""
-    if valid:
-        return torch.relu(x)
-    return torch.tanh(x)
+@fix("move", "exact", before=check)
+def fixed(x):
+    """The caller asks the engine, in eager, and then calls what is compiled."""
+    return torch.relu(x)

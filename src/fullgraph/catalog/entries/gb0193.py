@@ -1,5 +1,5 @@
-"""A builtin is called with arguments it does not take, such as `abs(x, dim)` in the belief that
-it works like a method of the tensor.
+"""A builtin of Python is called with the arguments of the tensor's method of that name:
+`max(x, dim=0)` for `x.amax(dim=0)`. Eager raises as well.
 """
 
 import torch
@@ -14,10 +14,10 @@ def inputs():
 
 
 def breaks(x):
-    return abs(x, -1)
+    return x / max(x, dim=0)
 
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """abs takes the tensor alone; what is to happen along a dimension follows as a method."""
-    return abs(x).sum(dim=-1)
+    """The method takes a dimension; the builtin compares the elements of an iterable."""
+    return x / x.amax(dim=0)

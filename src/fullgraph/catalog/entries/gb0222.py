@@ -6,7 +6,7 @@ import torch
 
 from fullgraph.catalog.kit import fix
 
-WEIGHT = torch.full((8,), 0.5)
+WEIGHT = torch.nn.Parameter(torch.full((8,), 0.5))
 FROZEN = {WEIGHT}
 FROZEN_BY_TENSOR = {WEIGHT: True}
 
@@ -22,6 +22,8 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A dict with the tensors for keys has an order, and answers the same question."""
+    """A dict with the tensors for keys answers the same question, and has an order that Dynamo
+    can rely on.
+    """
     weight = WEIGHT.detach() if WEIGHT in FROZEN_BY_TENSOR else WEIGHT
     return x * weight

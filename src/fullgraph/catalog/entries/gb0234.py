@@ -1,9 +1,9 @@
-"""A hand-written context manager for a torch function mode leaves it once more than it entered it,
-so the stack of modes is empty when it is popped.
+"""Code that enters and leaves a torch function mode by hand leaves it once more than it entered it,
+on a path for errors for example. The stack of modes is empty by then, and eager raises as well.
 """
 
 import torch
-from torch.overrides import BaseTorchFunctionMode, _pop_mode
+from torch.overrides import BaseTorchFunctionMode, _pop_mode, _push_mode
 
 from fullgraph.catalog.kit import fix
 
@@ -15,7 +15,9 @@ def inputs():
 
 
 def breaks(x):
+    _push_mode(BaseTorchFunctionMode())
     y = torch.relu(x)
+    _pop_mode()
     _pop_mode()
     return y
 

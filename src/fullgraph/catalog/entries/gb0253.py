@@ -25,10 +25,12 @@ def breaks(x, scales):
 
 
 def with_scale(x, scales):
-    return x, scales.send(0.5)
+    return x, torch.tensor(scales.send(0.5))
 
 
 @fix("move", "exact", before=with_scale)
 def fixed(x, scale):
-    """The caller moves the schedule on; the graph takes the number."""
+    """The caller moves the schedule on and hands over the scale; as a tensor it may change with
+    every call without a new compile.
+    """
     return x * scale

@@ -6,7 +6,7 @@ import torch
 
 from fullgraph.catalog.kit import fix
 
-# With fullgraph=True it is GB0284.
+# With fullgraph=True the call itself is reported.
 BY_DEFAULT = True
 
 

@@ -19,7 +19,7 @@ class Blocks(nn.Module):
         return self.layers[index]
 
 
-BLOCKS = Blocks()
+blocks = Blocks()
 
 
 def inputs():
@@ -27,7 +27,7 @@ def inputs():
 
 
 def breaks(x):
-    for block in BLOCKS[:2]:
+    for block in blocks[:2]:
         x = torch.relu(block(x))
     return x
 
@@ -36,5 +36,13 @@ def breaks(x):
 def fixed(x):
     """One index at a time, each a constant."""
     for index in range(2):
-        x = torch.relu(BLOCKS[index](x))
+        x = torch.relu(blocks[index](x))
+    return x
+
+
+@fix("rewrite", "exact")
+def fixed_with_the_list(x):
+    """A ModuleList can be sliced, so ask the one inside."""
+    for block in blocks.layers[:2]:
+        x = torch.relu(block(x))
     return x

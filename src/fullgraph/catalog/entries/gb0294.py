@@ -1,5 +1,5 @@
-"""A function of NumPy that torch has no counterpart for, such as `np.nanmean` or `np.interp`, is
-called in a compiled function.
+"""A function of NumPy is called in a compiled function, and it is one of those that torch's own
+version of NumPy, which Dynamo puts in its place, does not have: `np.nanmean`, `np.interp`.
 """
 
 import numpy as np
@@ -21,5 +21,5 @@ def breaks(x):
 
 @fix("rewrite", "equal")
 def fixed(x):
-    """torch has this one among its own functions, if not among those of its NumPy."""
+    """torch has the function too, though not under its NumPy, and needs no detour over an array."""
     return torch.nanmean(x, dim=0)

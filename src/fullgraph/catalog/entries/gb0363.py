@@ -1,5 +1,5 @@
-"""A function makes its own `torch.Generator` to draw noise reproducibly. Such an object enters a
-graph only from outside, as an input.
+"""A function makes its own `torch.Generator` to draw noise reproducibly. A graph has no operation
+that would make such an object.
 """
 
 import torch

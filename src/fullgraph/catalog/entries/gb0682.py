@@ -1,5 +1,5 @@
-"""Code counts which methods of a tensor it has called, and uses the bound method itself as the key:
-`calls[x.sin] += 1`. A method of a traced tensor is no constant that could be hashed.
+"""Methods of a tensor are the keys of a table, `{x.sin: 2.0, x.cos: 0.5}`. A key must be hashed,
+and a method that is bound to a traced tensor is no constant that Dynamo could hash.
 """
 
 import torch
@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The functions in torch belong to no tensor and are constants."""
+    """torch.sin belongs to no tensor: it is a constant and can be hashed while tracing."""
     scales = {torch.sin: 2.0, torch.cos: 0.5}
     out = torch.zeros_like(x)
     for function, scale in scales.items():

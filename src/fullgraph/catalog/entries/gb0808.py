@@ -14,15 +14,15 @@ def inputs():
 
 
 def breaks(x, age, delay):
-    decay = (age + delay).total_seconds()
-    return x / decay
+    seconds = (age + delay).total_seconds()
+    return x / seconds
 
 
 def in_seconds(x, age, delay):
     return x, age.total_seconds(), delay.total_seconds()
 
 
-@fix("move", "exact", before=in_seconds)
+@fix("move", "equal", before=in_seconds)
 def fixed(x, age, delay):
     """The model gets a number, and arithmetic on numbers is traced."""
     return x / (age + delay)

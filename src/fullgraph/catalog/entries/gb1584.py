@@ -1,5 +1,6 @@
-"""A log line or a cache key contains a function by its `repr`, and the function is a local one that
-closes over a tensor computed just before.
+"""Functions are registered under their `repr`, and one of them is a local function that closes over
+a tensor computed just before. For the repr Dynamo would have to make the function for real, and the
+tensor has no value yet.
 """
 
 import torch

@@ -12,12 +12,12 @@ def inputs():
 
 
 def breaks(x):
-    aligned = x.data_ptr() * 8 % 128 == 0
-    return x * 2, aligned
+    address_in_bits = x.data_ptr() * 8
+    return x * 2, address_in_bits % 128 == 0
 
 
 def check_alignment(x):
-    return x, x.data_ptr() * 8 % 128 == 0
+    return x, x.data_ptr() % 16 == 0
 
 
 @fix("move", "exact", before=check_alignment)

@@ -1,10 +1,16 @@
-"""Whether an error carries details is read from its `__dict__`. Dynamo leaves such an attribute
-unresolved, and then cannot tell its type when it is measured or walked through.
+"""A handler looks into the `__dict__` of a builtin error for details that were put there:
+`if "rows" in error.__dict__`. Dynamo leaves that dictionary unresolved, so it does not know what
+type of thing is to be searched.
 """
 
 import torch
+import torch.nn.functional as F
 
 from fullgraph.catalog.kit import fix
+
+
+class BatchError(ValueError):
+    rows = None
 
 
 def inputs():
@@ -12,16 +18,24 @@ def inputs():
 
 
 def breaks(x):
-    error = ValueError("too few rows")
-    if len(error.__dict__) > 0:
-        return x
-    return x * 2
+    missing = 0
+    try:
+        if x.shape[0] < 6:
+            raise ValueError("expected six rows")
+    except ValueError as error:
+        missing = 6 - error.rows if "rows" in error.__dict__ else 2
+    return F.pad(x, (0, 0, 0, missing))
 
 
-@fix("rewrite", "narrower")
+@fix("rewrite", "exact")
 def fixed(x):
-    """The arguments of an error are traced; it holds where details are given as arguments."""
-    error = ValueError("too few rows")
-    if len(error.args) > 1:
-        return x
-    return x * 2
+    """A class of one's own has a default for what not every error carries, so that the attribute
+    can simply be read.
+    """
+    missing = 0
+    try:
+        if x.shape[0] < 6:
+            raise BatchError("expected six rows")
+    except BatchError as error:
+        missing = 6 - error.rows if error.rows is not None else 2
+    return F.pad(x, (0, 0, 0, missing))

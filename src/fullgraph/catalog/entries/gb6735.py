@@ -11,8 +11,9 @@ INSTEAD = (
 )
 
 
+# Stands in for a function with @triton.jit.
 def copy_kernel(source, target, block):
-    """Stands in for a function with @triton.jit."""
+    pass
 
 
 def inputs():

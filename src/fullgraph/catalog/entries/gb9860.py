@@ -1,5 +1,5 @@
 """A pipeline stage prepares a `dist.P2POp` and points it to another rank afterwards,
-`send.peer = 1`, inside the compiled step.
+`send.peer = 2`, inside the compiled step.
 """
 
 import gc
@@ -35,7 +35,7 @@ def breaks(hidden, skip_a_stage):
 
 @fix("rewrite", "exact", enable_p2p_compilation=True)
 def fixed(hidden, skip_a_stage):
-    """The peer is chosen first and the operation made once, so that nothing is changed."""
+    """The peer is chosen first and the operation made once, so it is never changed."""
     peer = 2 if skip_a_stage else 1
     send = dist.P2POp(dist.isend, hidden, peer=peer)
     for work in dist.batch_isend_irecv([send]):
