@@ -1,5 +1,5 @@
 """Code that dispatches on annotations compares a type hint through its method, `hint.__eq__(...)`,
-as the key of a sort or a filter does.
+as it is left behind where a `filter(hint.__eq__, hints)` was unrolled.
 """
 
 from typing import Optional
