@@ -1,4 +1,4 @@
-"""In the body of a loop, a branch of a `torch.cond` is called instead of passed:
+"""A branch of a `torch.cond`, here in the body of a loop, is called instead of passed:
 `torch.cond(pred, shrink(x), grow, ...)`. The operator gets a tensor where it expects a function.
 """
 
