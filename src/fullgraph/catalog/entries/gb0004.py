@@ -1,5 +1,5 @@
 """A mixin deletes a cached value with `super().__delattr__(...)`, and the module that it belongs to
-was marked as fixed, `torchdynamo_force_dynamic = False`.
+was declared static for Dynamo, `torchdynamo_force_dynamic = False`.
 """
 
 import torch
@@ -7,39 +7,35 @@ import torch
 from fullgraph.catalog.kit import fix
 
 
-class Cache:
-    def drop(self):
-        super().__delattr__("cached")
+class DropsCache:
+    def drop_cache(self):
+        super().__delattr__("cached_mask")
 
 
-class Fixed(torch.nn.Module, Cache):
+class Encoder(torch.nn.Module, DropsCache):
+    def forward(self, x):
+        self.drop_cache()
+        return x.relu()
+
+
+class StaticEncoder(Encoder):
     torchdynamo_force_dynamic = False
 
-    def forward(self, x):
-        self.drop()
-        return x.relu()
 
-
-class Plain(torch.nn.Module, Cache):
-    def forward(self, x):
-        self.drop()
-        return x.relu()
-
-
-FIXED = Fixed()
-PLAIN = Plain()
+encoder = Encoder()
+static_encoder = StaticEncoder()
 
 
 def inputs():
-    FIXED.cached = PLAIN.cached = 1
+    encoder.cached_mask = static_encoder.cached_mask = None
     return torch.randn(4, 8)
 
 
 def breaks(x):
-    return FIXED(x)
+    return static_encoder(x)
 
 
 @fix("rewrite", "exact")
 def fixed(x):
     """Without the mark Dynamo keeps track of the module's attributes, and may delete one."""
-    return PLAIN(x)
+    return encoder(x)

@@ -14,10 +14,16 @@ def inputs():
 
 
 def breaks(x):
-    return torch.ops.aten.sum(x, "dim") + 1
+    return torch.ops.aten._softmax(x, -1) * 2
 
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The arguments fit the overload that takes dimensions."""
-    return torch.ops.aten.sum(x, [-1]) + 1
+    """With the argument that was missing, whether to go from half to float, the schema is met."""
+    return torch.ops.aten._softmax(x, -1, False) * 2
+
+
+@fix("rewrite", "exact")
+def fixed_with_public_function(x):
+    """The public function fills in what the operator below it wants to be told."""
+    return torch.softmax(x, dim=-1) * 2

@@ -1,5 +1,5 @@
-"""A tensor that was just computed gets other contents by assigning to `.data`, the way weights are
-clamped or overwritten outside of autograd.
+"""A tensor that was just computed gets other contents by assigning to `.data`, so that autograd
+does not see the change: the way weights are clamped or quantized behind its back.
 """
 
 import torch
@@ -8,28 +8,29 @@ from fullgraph.catalog.kit import fix
 
 
 def inputs():
-    return torch.randn(4, 8)
+    return torch.randn(4, 8), torch.randn(8, 8, requires_grad=True)
 
 
-def breaks(x):
-    weight = x.softmax(dim=-1)
-    weight.data = weight.data.clamp(min=0.1)
-    return weight / weight.sum(dim=-1, keepdim=True)
-
-
-@fix("rewrite", "exact")
-def fixed(x):
-    """The name is simply bound to the new tensor; detach keeps the change away from autograd where
-    that is wanted."""
-    weight = x.softmax(dim=-1)
-    weight = weight.clamp(min=0.1)
-    return weight / weight.sum(dim=-1, keepdim=True)
+def breaks(x, weight):
+    scaled = weight * 2
+    scaled.data = scaled.data.clamp(-1, 1)
+    return x @ scaled
 
 
 @fix("rewrite", "exact")
-def fixed_in_place(x):
-    """Where others hold the same tensor, copy_ under no_grad changes it for all of them."""
-    weight = x.softmax(dim=-1)
+def fixed(x, weight):
+    """copy_ under no_grad writes the new values into the same tensor; autograd keeps the history
+    that the tensor had."""
+    scaled = weight * 2
     with torch.no_grad():
-        weight.copy_(weight.clamp(min=0.1))
-    return weight / weight.sum(dim=-1, keepdim=True)
+        scaled.copy_(scaled.clamp(-1, 1))
+    return x @ scaled
+
+
+@fix("rewrite", "narrower")
+def fixed_by_a_new_tensor(x, weight):
+    """The name is bound to a new tensor. Gradients then go through the clamp, and are zero where it
+    cuts off: the same only where none are taken, or where that is what was meant."""
+    scaled = weight * 2
+    scaled = scaled.clamp(-1, 1)
+    return x @ scaled

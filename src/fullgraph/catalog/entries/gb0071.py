@@ -12,7 +12,7 @@ class Scaler:
         return x * 2
 
 
-def traced(method):
+def with_self(method):
     def wrapper(*arguments):
         return method(*arguments)
 
@@ -20,7 +20,7 @@ def traced(method):
     return wrapper
 
 
-def plainly_traced(method):
+def with_owner(method):
     def wrapper(*arguments):
         return method(*arguments)
 
@@ -29,8 +29,8 @@ def plainly_traced(method):
 
 
 scaler = Scaler()
-scale = traced(scaler.scale)
-plain_scale = plainly_traced(scaler.scale)
+scale = with_self(scaler.scale)
+owned_scale = with_owner(scaler.scale)
 
 
 def inputs():
@@ -44,4 +44,4 @@ def breaks(x):
 @fix("rewrite", "exact")
 def fixed(x):
     """Under any other name the attribute is just an attribute."""
-    return plain_scale(x) + 1
+    return owned_scale(x) + 1

@@ -1,5 +1,5 @@
 """A custom operator has a fake implementation that covers only some cases and raises
-`NotImplementedError` for the rest, as the real one does not.
+`NotImplementedError` for the rest, which the real one computes.
 """
 
 import torch

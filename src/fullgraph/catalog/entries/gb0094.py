@@ -14,7 +14,7 @@ class Cursor:
     def __next__(self):
         if not self.rows:
             raise StopIteration
-        return self.rows.pop()
+        return self.rows.pop(0)
 
 
 class WholeCursor(Cursor):

@@ -1,5 +1,5 @@
 """A tensor subclass with a `__torch_function__` overrides a method of tensors that Python calls for
-a piece of syntax, `__setitem__` for example, and the compiled function assigns: `image[mask] = 2`.
+a piece of syntax, `__setitem__` for example, and the compiled function assigns: `image[0] = line`.
 """
 
 import torch

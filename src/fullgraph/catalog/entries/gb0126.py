@@ -1,5 +1,5 @@
-"""A scratch buffer is kept small and grown in place to the size of the batch with
-`buffer.resize_(...)`, as older code does to save allocations.
+"""A scratch buffer starts empty and is grown in place to the size of the batch with
+`buffer.resize_(...)`, as older code does.
 """
 
 import torch
@@ -12,7 +12,7 @@ def inputs():
 
 
 def breaks(x):
-    buffer = torch.empty(0)
+    buffer = x.new_empty(0)
     buffer.resize_(x.shape)
     buffer.copy_(x)
     return buffer.clamp_(min=0)

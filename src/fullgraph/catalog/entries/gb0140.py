@@ -1,4 +1,4 @@
-"""An `autograd.Function` has a helper without `@staticmethod`, called through the class."""
+"""An `autograd.Function` has a helper without `@staticmethod`, and calls it through the class."""
 
 import torch
 
@@ -6,25 +6,36 @@ from fullgraph.catalog.kit import fix
 
 
 class Swish(torch.autograd.Function):
-    def gate(x):
-        return torch.sigmoid(x)
+    def slope(x):
+        gate = torch.sigmoid(x)
+        return gate * (1 + x * (1 - gate))
 
     @staticmethod
     def forward(ctx, x):
-        ctx.save_for_backward(x)
+        ctx.save_for_backward(Swish.slope(x))
         return x * torch.sigmoid(x)
 
     @staticmethod
     def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        gate = torch.sigmoid(x)
-        return grad * gate * (1 + x * (1 - gate))
+        (slope,) = ctx.saved_tensors
+        return grad * slope
 
 
-class SwishWithStaticGate(Swish):
+class SwishWithStaticSlope(torch.autograd.Function):
     @staticmethod
-    def gate(x):
-        return torch.sigmoid(x)
+    def slope(x):
+        gate = torch.sigmoid(x)
+        return gate * (1 + x * (1 - gate))
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(SwishWithStaticSlope.slope(x))
+        return x * torch.sigmoid(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (slope,) = ctx.saved_tensors
+        return grad * slope
 
 
 def inputs():
@@ -32,10 +43,10 @@ def inputs():
 
 
 def breaks(x):
-    return x * Swish.gate(x)
+    return Swish.apply(x)
 
 
 @fix("rewrite", "exact")
 def fixed(x):
     """As a static method the helper is a plain function, which is what the call makes of it."""
-    return x * SwishWithStaticGate.gate(x)
+    return SwishWithStaticSlope.apply(x)

@@ -33,7 +33,9 @@ def fixed(image):
     return image.clamp_(0.2, 0.8)
 
 
-@fix("rewrite", "exact")
+@fix("rewrite", "narrower")
 def fixed_out_of_place(image):
-    """An operation that makes a new tensor needs no copy and does not have to ask."""
+    """An operation that makes a new tensor needs no copy and does not have to ask. It is the same
+    only where nobody counts on an image of its own being changed in place.
+    """
     return image.clamp(0.2, 0.8)

@@ -23,12 +23,12 @@ class Running(torch.nn.Module):
         return total
 
     def assign(self, x):
-        self.steps = 1
+        self.steps += 1
         self.mean = 0.9 * self.mean + 0.1 * x.mean(dim=0)
         return (x - self.mean) * self.scale, self.penalty()
 
     def update(self, x):
-        self.steps = 1
+        self.steps += 1
         self.mean.copy_(0.9 * self.mean + 0.1 * x.mean(dim=0))
         return (x - self.mean) * self.scale, self.penalty()
 

@@ -19,9 +19,10 @@ def breaks(buffer):
     return buffer, keeper
 
 
-@fix("rewrite", "exact", after=lambda b: (b, _unsafe_preserve_version_counter(b)))
+@fix("move", "exact", after=lambda b: (b, _unsafe_preserve_version_counter(b)))
 def fixed(buffer):
-    """Used in the `with` statement alone, the context manager never leaves the graph."""
+    """Used in the `with` statement alone, the context manager never leaves the graph. A caller that
+    wants one makes it."""
     with _unsafe_preserve_version_counter(buffer):
         buffer.add_(1)
     return buffer

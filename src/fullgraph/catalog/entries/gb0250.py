@@ -1,5 +1,5 @@
-"""Results are made an array of Python objects, `astype(object)`, for a table or for JSON. No tensor
-can hold objects.
+"""Results are made an array of Python objects, `astype(object)`, to stand in a table next to text.
+No tensor can hold objects.
 """
 
 import torch
@@ -13,10 +13,14 @@ def inputs():
 
 def breaks(x):
     scores = x.softmax(dim=-1).amax(dim=-1)
-    return scores.numpy().astype(object).tolist()
+    return scores.numpy().astype(object)
 
 
-@fix("move", "exact", after=lambda scores: scores.numpy().astype(object).tolist())
+def to_objects(scores):
+    return scores.numpy().astype(object)
+
+
+@fix("move", "exact", after=to_objects)
 def fixed(x):
     """The compiled function gives back the tensor, and the caller converts it."""
     return x.softmax(dim=-1).amax(dim=-1)

@@ -1,5 +1,5 @@
-"""Code that dispatches on annotations compares a type hint through its method, `hint.__eq__(...)`,
-as the key of a sort or a filter does.
+"""Code that dispatches on annotations compares a type hint by calling its method,
+`hint.__eq__(other)`, where a plain `==` would do.
 """
 
 from typing import Optional

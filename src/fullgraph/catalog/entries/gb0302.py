@@ -1,5 +1,5 @@
-"""A branch of a `torch.cond` is called instead of passed, `torch.cond(pred, shrink(x), grow, ...)`,
-so the operator gets a tensor where it expects a function.
+"""A branch of a `torch.cond`, here in the body of a loop, is called instead of passed:
+`torch.cond(pred, shrink(x), grow, ...)`. The operator gets a tensor where it expects a function.
 """
 
 import torch

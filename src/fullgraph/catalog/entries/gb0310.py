@@ -1,5 +1,5 @@
-"""Inside the body of a loop, the condition of a `torch.cond` was computed with NumPy. It is then a
-boolean of NumPy, neither a bool nor a tensor.
+"""The condition of a `torch.cond`, here in the body of a loop, was computed with NumPy. It is then
+a boolean of NumPy, neither a bool nor a tensor.
 """
 
 import numpy as np

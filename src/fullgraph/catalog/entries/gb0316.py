@@ -22,7 +22,7 @@ def copy(x):
 def by_hand(x):
     scale = torch.full((8,), 0.5)
     (out,) = torch.ops.higher_order.associative_scan(
-        lambda a, b, scale: (torch.maximum(a * scale, b * scale) / scale,), (x,), scale
+        lambda a, b, scale: (a * b * scale,), (x,), scale
     )
     return out
 
@@ -33,12 +33,7 @@ def breaks(x):
 
 def by_function(x):
     scale = torch.full((8,), 0.5)
-    return associative_scan(
-        lambda a, b: torch.maximum(a * scale, b * scale) / scale,
-        x,
-        dim=0,
-        combine_mode="generic",
-    )
+    return associative_scan(lambda a, b: a * b * scale, x, dim=0, combine_mode="generic")
 
 
 @fix("rewrite", "exact")

@@ -1,4 +1,4 @@
-"""A bare `object()` serves as a sentinel, `MISSING = object()`, and is used as the key of a
+"""A bare `object()` serves as a sentinel, `DEFAULT = object()`, and is used as the key of a
 dictionary. To find the entry again Dynamo would have to compare two such objects.
 """
 

@@ -24,6 +24,7 @@ projection = Projection()
 
 
 def inputs():
+    projection.scale = 1.0
     return torch.randn(4, 8)
 
 

@@ -10,8 +10,9 @@ from fullgraph.catalog.kit import fix
 
 
 @contextmanager
-def scaled(factor):
-    yield factor
+def evaluation():
+    with torch.no_grad():
+        yield
 
 
 def inputs():
@@ -19,11 +20,11 @@ def inputs():
 
 
 def breaks(x):
-    return x.relu(), scaled(2.0)
+    return x.relu(), evaluation()
 
 
 def add_manager(result):
-    return result, scaled(2.0)
+    return result, evaluation()
 
 
 @fix("move", "exact", after=add_manager)

@@ -1,5 +1,5 @@
-"""The `forward` of an `autograd.Function` has an argument that is keyword-only. `apply` cannot
-pass those on, in eager neither.
+"""The `forward` of an `autograd.Function` has an argument that is keyword-only. `apply` takes
+positional arguments only, so eager raises as well.
 """
 
 import torch

@@ -27,7 +27,7 @@ def breaks(block, x):
     return checkpoint(forward, x, use_reentrant=False)
 
 
-@fix("rewrite", "narrower")
+@fix("rewrite", "dropped")
 def fixed(block, x):
     """The counter is raised outside the checkpointed part, where Dynamo can replay it after the
     graph. It counts once a step, while a counter inside is raised by each recomputation too."""

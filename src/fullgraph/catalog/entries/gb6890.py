@@ -24,11 +24,11 @@ def breaks(x, describe):
     return x * uses[describe]
 
 
-def _owner(x, describe):
+def owner_of(x, describe):
     return x, describe.__self__
 
 
-@fix("rewrite", "exact", before=_owner)
+@fix("rewrite", "exact", before=owner_of)
 def fixed(x, config):
     """The object and the method's name say the same, and both can be hashed."""
     uses = {(config, "__repr__"): 0}

@@ -16,11 +16,11 @@ def breaks(x, used):
     return x[2] * 2
 
 
-def _view(x, used):
+def as_tensor(x, used):
     return x, torch.frombuffer(used, dtype=torch.uint8)
 
 
-@fix("move", "exact", before=_view)
+@fix("move", "exact", before=as_tensor)
 def fixed(x, used):
     """A tensor over the same memory takes the assignment into the graph."""
     used[2] = 1

@@ -18,12 +18,12 @@ def breaks(x, weights):
     return x * torch.tensor(weights)
 
 
-def _repeat(x, weights):
+def repeat(x, weights):
     weights *= 2
     return x, torch.tensor(weights)
 
 
-@fix("move", "exact", before=_repeat)
+@fix("move", "exact", before=repeat)
 def fixed(x, weights):
     """The buffer is repeated before; the graph gets the weights as a tensor."""
     return x * weights
