@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fullgraph.catalog.read import Example
-from fullgraph.registry.text import Terminal
+from fullgraph.terminal import Terminal
 
 
 def example_lines(example: Example, terminal: Terminal) -> Iterator[str]:

@@ -27,8 +27,8 @@ def run(identifier: str) -> None:
     check_torch()
     from fullgraph.catalog.text import example_lines
     from fullgraph.catalog.verify import verify
-    from fullgraph.registry.text import Terminal
     from fullgraph.render import render
+    from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())
     write_lines(example_lines(example, terminal))

@@ -63,7 +63,8 @@ def show_page(page: Page, format_: str) -> None:
         write_json({**msgspec.to_builtins(page), "example": shown})
         return
     from fullgraph.catalog.text import example_lines
-    from fullgraph.registry.text import Terminal, page_lines
+    from fullgraph.registry.text import page_lines
+    from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())
     write_lines(page_lines(page, terminal))
@@ -137,7 +138,8 @@ def _write_matches(found: tuple[Found, ...], pages: dict[str, Page]) -> None:
 
 
 def _show_matches(found: tuple[Found, ...], pages: dict[str, Page]) -> None:
-    from fullgraph.registry.text import Terminal, page_lines
+    from fullgraph.registry.text import page_lines
+    from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())
     if len(found) > 1:

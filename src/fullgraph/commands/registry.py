@@ -203,7 +203,8 @@ def _show_rows(rows: list[Row], format_: str, of_what: str) -> None:
     if format_ == "json":
         write_json(rows)
         return
-    from fullgraph.registry.text import Terminal, row_lines
+    from fullgraph.registry.text import row_lines
+    from fullgraph.terminal import Terminal
 
     write_lines(row_lines(rows, Terminal(*terminal_size())))
     count = f"{len(rows)} {'entry' if len(rows) == 1 else 'entries'}"
@@ -211,7 +212,8 @@ def _show_rows(rows: list[Row], format_: str, of_what: str) -> None:
 
 
 def _show_difference(found: Difference) -> None:
-    from fullgraph.registry.text import Terminal, row_lines
+    from fullgraph.registry.text import row_lines
+    from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())
     counts = [f"{len(found.new)} new", f"{len(found.reworded)} reworded"]
@@ -279,7 +281,7 @@ def _write_facts(snapshots: list[Snapshot], folder: str, check: bool) -> None:
 
 
 def _show_audit(found: Audit, show_all: bool) -> None:
-    from fullgraph.registry.text import Terminal
+    from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())
     live = "" if found.live is None else f", {found.live} of them live"

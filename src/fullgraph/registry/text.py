@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from fullgraph.registry.pages import Page, Place, Row
 from fullgraph.registry.releases import sort_key
 from fullgraph.registry.templates import is_unevaluated_type
+from fullgraph.terminal import LABEL, Terminal, clean
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-_STYLES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "cyan": "36"}
-_LABEL = 10
 _MOST_PLACES = 4
 _COSTS = {
     "one line": "one line",
     "local rewrite": "a local rewrite",
     "restructure": "restructuring",
 }
-
-
-class Terminal:
-    """How wide lines may be, and whether they may have colours."""
-
-    def __init__(self, width: int = 80, color: bool = False) -> None:
-        self.width = max(width, 40)
-        self._color = color
-
-    def style(self, text: str, style: str) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._color and style else text
-
-    def wrapped(self, text: str, first: str = "", following: str = "") -> list[str]:
-        """Lines that fit; a line break in the text stays one."""
-        lines: list[str] = []
-        for paragraph in clean(text).split("\n"):
-            lines += textwrap.wrap(
-                paragraph,
-                self.width,
-                initial_indent=following if lines else first,
-                subsequent_indent=following,
-                break_on_hyphens=False,
-                break_long_words=False,
-            )
-        return lines or [first.rstrip()]
-
-    def labelled(self, label: str, text: str) -> list[str]:
-        return self.wrapped(text, f"{label:<{_LABEL}}", " " * _LABEL)
-
-    def clipped(self, text: str) -> str:
-        return text if len(text) <= self.width else text[: self.width - 1] + "…"
-
-
-def clean(text: str) -> str:
-    """Text from elsewhere must not steer the terminal."""
-    return _CONTROL.sub("�", text.expandtabs(4))
 
 
 def page_lines(page: Page, terminal: Terminal) -> Iterator[str]:
@@ -71,7 +31,7 @@ def page_lines(page: Page, terminal: Terminal) -> Iterator[str]:
     for number, way in enumerate(page.ways_out, 1):
         label = "ways out" if number == 1 else ""
         by = "" if way.source == "fullgraph" else "torch: "
-        start = f"{label:<{_LABEL}}{number}. "
+        start = f"{label:<{LABEL}}{number}. "
         yield from terminal.wrapped(by + way.text, start, " " * len(start))
     yield ""
     yield from terminal.labelled("fixable", _fixable(page))
@@ -109,7 +69,7 @@ def _place_lines(page: Page, terminal: Terminal) -> Iterator[str]:
     for number, place in enumerate(places[:_MOST_PLACES]):
         text = f"{place.function}()  {place.file}:{place.line}"
         yield from terminal.labelled(label if number == 0 else "", text)
-        yield " " * _LABEL + terminal.style(_unwrapped(place), "cyan")
+        yield " " * LABEL + terminal.style(_unwrapped(place), "cyan")
     if len(places) > _MOST_PLACES:
         yield from terminal.labelled("", f"and in {len(places) - _MOST_PLACES} more places")
 

@@ -15,12 +15,11 @@ from fullgraph.model.report import (
     Report,
     Site,
 )
+from fullgraph.terminal import Terminal, clean
 
 TOP = 10
 _PACKAGES = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LONGEST_WHY = 320
-_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
 def render(
@@ -33,15 +32,17 @@ def render(
     **_: object,
 ) -> str:
     """`top` is how many causes are shown in full; `rest` is the command that shows them all."""
-    writer = _Writer(report, max(width, 40), color, top, rest)
+    writer = _Writer(report, Terminal(width, color), top, rest)
     return "\n".join(line.rstrip() for line in writer.lines()) + "\n"
 
 
 class _Writer:
-    def __init__(self, report: Report, width: int, color: bool, top: int | None, rest: str) -> None:
+    def __init__(self, report: Report, terminal: Terminal, top: int | None, rest: str) -> None:
         self._report = report
-        self._width = width
-        self._color = color
+        self._width = terminal.width
+        self._style = terminal.style
+        self._wrapped = terminal.wrapped
+        self._clipped = terminal.clipped
         self._top = top
         self._rest = rest
         self._ranks = {cause.key: cause.rank for cause in report.causes}
@@ -84,7 +85,7 @@ class _Writer:
         yield from self._cause_heading(cause)
         yield from self._code_frame(cause)
         if cause.via is not None:
-            via = f"{self._path(cause.via.file)}:{cause.via.line}  {_clean(cause.via.code)}"
+            via = f"{self._path(cause.via.file)}:{cause.via.line}  {clean(cause.via.code)}"
             yield from self._labelled("from", via)
         why = _shorten(_one_line(cause.explanation), _LONGEST_WHY)
         if why:
@@ -93,14 +94,14 @@ class _Writer:
         for cascade in cause.cascades:
             times = "" if cascade.occurrences == 1 else f", {cascade.occurrences} times"
             place = f"{self._path(cascade.file)}:{cascade.line}"
-            name = f"{cascade.id or '------'} {_clean(cascade.type)} ({place}{times})"
+            name = f"{cascade.id or '------'} {clean(cascade.type)} ({place}{times})"
             yield from self._labelled("└ also", f"{name}: {cascade.because}")
         if cause.id is not None:
             yield from self._labelled("more", f"fullgraph explain {cause.id}")
 
     def _cause_heading(self, cause: Cause) -> Iterator[str]:
         start = f"{cause.rank:>2}  {cause.id or '------'}  "
-        type_ = _clean(cause.type)
+        type_ = clean(cause.type)
         place = f"{self._path(cause.file)}:{cause.line}"
         effect = _effect(cause)
         one_line = f"{start}{type_:<36}  {cause.owner:<9}  {place}  {effect}"
@@ -126,7 +127,7 @@ class _Writer:
         if not site.excerpt:
             return
         lines = [line for line in site.excerpt if line.number <= (site.end_line or site.line) + 1]
-        texts = textwrap.dedent("\n".join(_clean(line.text) for line in lines)).split("\n")
+        texts = textwrap.dedent("\n".join(clean(line.text) for line in lines)).split("\n")
         digits = len(str(lines[-1].number))
         for line, text in zip(lines, texts, strict=True):
             if line.number < site.line and not text.strip():
@@ -164,7 +165,7 @@ class _Writer:
         times = "" if frame.occurrences == 1 else f", {frame.occurrences} times"
         rank = self._ranks.get(frame.site or "")
         why = f"because of {rank}" if rank else frame.reason or "for no reason that torch gives"
-        return f"{name}  {self._path(frame.file)}:{frame.line}{times}  {_clean(why)}"
+        return f"{name}  {self._path(frame.file)}:{frame.line}{times}  {clean(why)}"
 
     def _recompiles(self) -> Iterator[str]:
         recompiles = self._report.recompiles
@@ -189,7 +190,7 @@ class _Writer:
         raised = [failure for failure in self._report.errors if failure.outcome == "raised"]
         for failure in raised[: self._top]:
             place = f"{failure.function}()  {self._path(failure.file)}:{failure.line}"
-            yield from self._wrapped(f"{place}  {_clean(failure.error)}", "  ", "      ")
+            yield from self._wrapped(f"{place}  {clean(failure.error)}", "  ", "      ")
         yield from self._more(len(raised))
 
     def _disagreements(self) -> Iterator[str]:
@@ -206,7 +207,7 @@ class _Writer:
             )
             yield from self._wrapped(text, "  ", "      ")
         for problem in self._report.problems:
-            yield from self._wrapped(_clean(problem.message), "  ", "      ")
+            yield from self._wrapped(clean(problem.message), "  ", "      ")
 
     def _more(self, count: int) -> Iterator[str]:
         if self._top is not None and count > self._top:
@@ -217,32 +218,14 @@ class _Writer:
     def _labelled(self, label: str, text: str) -> Iterator[str]:
         yield from self._wrapped(text, f"    {label:<6} ", " " * 11)
 
-    def _wrapped(self, text: str, first: str, following: str) -> Iterator[str]:
-        yield from textwrap.wrap(
-            text,
-            self._width,
-            initial_indent=first,
-            subsequent_indent=following,
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
-
-    def _clipped(self, row: str) -> str:
-        return row if len(row) <= self._width else row[: self._width - 1] + "…"
-
-    def _style(self, text: str, style: str) -> str:
-        if not self._color or not style:
-            return text
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
-
     def _path(self, file: str) -> str:
         directory = self._report.environment.directory.rstrip("/\\")
         packaged = _PACKAGES.match(file)
         if packaged:
-            return _clean(file[packaged.end() :])
+            return clean(file[packaged.end() :])
         if directory and file.startswith((f"{directory}/", f"{directory}\\")):
-            return _clean(file[len(directory) + 1 :])
-        return _clean(file)
+            return clean(file[len(directory) + 1 :])
+        return clean(file)
 
 
 def _headline_parts(report: Report) -> list[str]:
@@ -302,17 +285,17 @@ def _names(functions: tuple[str, ...]) -> str:
 
 def _short_name(qualified: str) -> str:
     """`Model.forward`, or of a function inside another only its own name."""
-    return _clean(qualified.rsplit("<locals>.", 1)[-1])
+    return clean(qualified.rsplit("<locals>.", 1)[-1])
 
 
 def _pointer(site: Site, line: str, shown: str) -> str:
     """`^^^^` under the part of the line that broke, as the line is shown."""
     if site.column is None:
         return ""
-    removed = len(_clean(line)) - len(shown)
-    before = _clean(line[: site.column - 1])[removed:]
+    removed = len(clean(line)) - len(shown)
+    before = clean(line[: site.column - 1])[removed:]
     end = site.end_column if site.end_line is None and site.end_column else len(line.rstrip()) + 1
-    marked = _clean(line[site.column - 1 : max(end - 1, site.column)])
+    marked = clean(line[site.column - 1 : max(end - 1, site.column)])
     return " " * _cells(before) + "^" * max(1, _cells(marked))
 
 
@@ -321,13 +304,8 @@ def _cells(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _clean(text: str) -> str:
-    """Text from elsewhere must not steer the terminal."""
-    return _CONTROL.sub("�", text.expandtabs(4))
-
-
 def _one_line(text: str) -> str:
-    return " ".join(_clean(text).split())
+    return " ".join(clean(text).split())
 
 
 def _shorten(text: str, longest: int) -> str:
