@@ -58,7 +58,7 @@ def as_exception(text: str) -> str:
 
 def as_log(text: str) -> str:
     prefix = "V1116 00:01:58.989000 4463 torch/_dynamo/symbolic_convert.py:1759] [5/0] "
-    head = "[__graph_breaks] Graph break in user code at /home/me/train.py:9\n"
+    head = "[__graph_breaks] Graph break in user code at train.py:9\n"
     lines = f"{head}Graph Break Reason: {text}\nUser code traceback:\n".splitlines()
     return "\n".join(f"[rank0]:{prefix}[__graph_breaks] {line}" for line in lines)
 
