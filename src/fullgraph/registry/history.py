@@ -105,16 +105,16 @@ class Chronicle:
     """The facts of several releases, read as the story of each entry."""
 
     def __init__(self, facts: Iterable[Facts]) -> None:
-        self._facts = sorted(facts, key=lambda each: sort_key(each.release))
+        self.facts = sorted(facts, key=lambda each: sort_key(each.release))
 
     @property
     def releases(self) -> list[str]:
-        return [facts.release for facts in self._facts]
+        return [facts.release for facts in self.facts]
 
     def history(self, identifier: str) -> History | None:
         statuses: list[ReleaseStatus] = []
         before = ""
-        for facts in self._facts:
+        for facts in self.facts:
             entry = facts.entries.get(identifier)
             if entry is None:
                 continue
@@ -134,13 +134,13 @@ class Chronicle:
 
     def _after(self, release: str) -> str | None:
         position = self.releases.index(release) + 1
-        return self.releases[position] if position < len(self._facts) else None
+        return self.releases[position] if position < len(self.facts) else None
 
     def sites(self, identifier: str) -> dict[str, tuple[CallSite, ...]]:
         """The call sites in each release that has any."""
         return {
             facts.release: facts.entries[identifier].sites
-            for facts in self._facts
+            for facts in self.facts
             if identifier in facts.entries and facts.entries[identifier].live
         }
 
@@ -148,9 +148,9 @@ class Chronicle:
         """The releases in which this wording of the entry was the newest."""
         return tuple(
             facts.release
-            for facts in self._facts
+            for facts in self.facts
             if identifier in facts.entries and facts.entries[identifier].checksum == checksum
         )
 
     def ids(self) -> set[str]:
-        return {identifier for facts in self._facts for identifier in facts.entries}
+        return {identifier for facts in self.facts for identifier in facts.entries}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from msgspec import Struct
 
@@ -168,17 +168,21 @@ def page(
     story: Chronicle,
     installed: Snapshot | None,
     message: str = "",
+    shared: Set[str] | None = None,
 ) -> Page:
+    """`shared` are the snapshot's `shared_hints`, for those who make many pages of it."""
     wordings = snapshot.entries[identifier]
     newest = wordings[0]
     history = story.history(identifier)
     # A message has values where the registry has holes: it can tell `print` from other builtins.
     category = category_of(readable_type(newest.type), message or readable(newest.explanation))
-    places = story.sites(identifier)
     own = snapshot.sites.get(identifier, ()) if snapshot.sites else ()
-    last = max(places, key=sort_key) if places and not own else snapshot.release
+    places = {} if own else story.sites(identifier)
+    last = max(places, key=sort_key) if places else snapshot.release
     added = source_text(identifier, snapshot) if lacks_text(newest) else SourceText()
     hints = joined_hints(newest.hints) or added.hints
+    if shared is None:
+        shared = shared_hints(snapshot)
     facts = facts_of(identifier, readable_type(newest.type), hints, readable(newest.explanation))
     return Page(
         id=identifier,
@@ -194,7 +198,7 @@ def page(
         last_release=history.last_release if history else None,
         gone_since=history.gone_since if history else None,
         explanation=_explanation(newest, added),
-        ways_out=_ways_out(category, hints, snapshot),
+        ways_out=_ways_out(category, hints, shared),
         hints=hints,
         context=readable(newest.context),
         release=snapshot.release,
@@ -212,7 +216,38 @@ def page(
             if wording != newest
         ),
         call_sites=_places(own, snapshot.release),
-        earlier_call_sites=_places(() if own else places.get(last, ()), last),
+        earlier_call_sites=_places(places.get(last, ()), last),
+        link=f"{_SITE}/{identifier.lower()}.html",
+    )
+
+
+def page_without_text(identifier: str, history: History, story: Chronicle) -> Page:
+    """An entry that some release had and no registry at hand has: only facts are known."""
+    places = story.sites(identifier)
+    last = max(places, key=sort_key, default=history.releases[-1].release)
+    return Page(
+        id=identifier,
+        type="",
+        category="",
+        category_title="",
+        fixable="",
+        cost="",
+        eager_fails=False,
+        live=None,
+        installed=None,
+        first_release=history.first_release,
+        last_release=history.last_release,
+        gone_since=history.gone_since,
+        explanation="",
+        ways_out=(),
+        hints=(),
+        context="",
+        release=last,
+        releases=history.releases,
+        releases_of_wording=(),
+        earlier_wordings=(),
+        call_sites=(),
+        earlier_call_sites=_places(places.get(last, ()), last),
         link=f"{_SITE}/{identifier.lower()}.html",
     )
 
@@ -231,9 +266,8 @@ def _places(sites: Iterable[CallSite], release: str) -> tuple[Place, ...]:
     return tuple(Place(site.file, site.line, site.function, site.link(release)) for site in sites)
 
 
-def _ways_out(category: str, hints: tuple[str, ...], snapshot: Snapshot) -> tuple[WayOut, ...]:
+def _ways_out(category: str, hints: tuple[str, ...], shared: Set[str]) -> tuple[WayOut, ...]:
     """Our advice first, then what torch says about this entry, then what it says about many."""
-    shared = _shared_hints(snapshot.entries.values())
     ordered = sorted(hints, key=lambda hint: hint in shared)
     return (
         WayOut(advice_for(category), "fullgraph"),
@@ -241,14 +275,31 @@ def _ways_out(category: str, hints: tuple[str, ...], snapshot: Snapshot) -> tupl
     )
 
 
-def _shared_hints(entries: Iterable[tuple[Wording, ...]]) -> set[str]:
-    counts = Counter(hint.strip() for wordings in entries for hint in wordings[0].hints)
+def shared_hints(snapshot: Snapshot) -> Set[str]:
+    """Hints that many entries share."""
+    newest = (wordings[0] for wordings in snapshot.entries.values())
+    counts = Counter(hint.strip() for wording in newest for hint in wording.hints)
     return {hint for hint, count in counts.items() if count >= _SHARED_BY}
 
 
 def rows(snapshot: Snapshot, story: Chronicle) -> list[Row]:
     """Every entry of a registry, in the order of their ids."""
     return [row(identifier, snapshot, story) for identifier in sorted(snapshot.entries)]
+
+
+def row_without_text(shown: Page) -> Row:
+    return Row(
+        id=shown.id,
+        type=shown.type,
+        category=shown.category,
+        live=shown.live,
+        first_release=shown.first_release,
+        last_release=shown.last_release,
+        gone_since=shown.gone_since,
+        hints=0,
+        call_sites=0,
+        wordings=0,
+    )
 
 
 def row(identifier: str, snapshot: Snapshot, story: Chronicle) -> Row:

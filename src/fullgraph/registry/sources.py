@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from fullgraph.errors import FullgraphError, RegistryError
 from fullgraph.registry import cache
 from fullgraph.registry.entries import (
@@ -69,7 +71,23 @@ def installed_snapshot() -> Snapshot | None:
         sites = {name: entry.sites for name, entry in facts.entries.items() if entry.live}
         unmapped = tuple(UnmappedCall(type="", site=site) for site in facts.unmapped)
         return Snapshot(base_of(version), entries, sites, unmapped, {}, checksum, "installed")
-    # Not a release that we know: its source tells, and is read once.
+    # Not a release that we know: its source tells.
+    return _read_once(torch, version, checksum)
+
+
+def with_texts(snapshot: Snapshot) -> Snapshot:
+    """The same with what the source says where the registry does not, for all entries at once."""
+    torch = torch_folder()
+    if snapshot.texts or snapshot.origin != "installed" or torch is None:
+        return snapshot
+    found = _read_once(torch, installed_version(torch), snapshot.checksum).texts
+    # An entry of which the source says nothing either must not be looked for again.
+    nothing = dict.fromkeys(snapshot.entries, SourceText())
+    return msgspec.structs.replace(snapshot, texts={**nothing, **found})
+
+
+def _read_once(torch: Path, version: str, checksum: str) -> Snapshot:
+    """The installed torch with what its source tells, which takes a second the first time."""
     cached = cache.load(f"installed-{version}")
     if cached is not None and cached.snapshot.checksum == checksum:
         return cached.snapshot
@@ -355,8 +373,11 @@ def newest_cached() -> Snapshot | None:
     return None
 
 
-def chronicle(extra: Iterable[Snapshot | None] = ()) -> Chronicle:
-    """All releases that are known: those that come with fullgraph, fetched ones, and `extra`."""
+def chronicle(extra: Iterable[Snapshot | None] = (), *, only_final: bool = False) -> Chronicle:
+    """All releases that are known: those that come with fullgraph, fetched ones, and `extra`.
+
+    `only_final` leaves out what was never released under its name, such as `2.16.0a0`.
+    """
     facts: dict[str, Facts] = dict(known_facts())
     for name in cached_releases():
         if name not in facts and (cached := cache.load(name)) is not None:
@@ -364,4 +385,4 @@ def chronicle(extra: Iterable[Snapshot | None] = ()) -> Chronicle:
     for snapshot in extra:
         if snapshot and snapshot.release not in facts and snapshot.sites is not None:
             facts[snapshot.release] = facts_of(snapshot)
-    return Chronicle(facts.values())
+    return Chronicle(each for name, each in facts.items() if not only_final or sort_key(name)[3])

@@ -11,8 +11,9 @@ from fullgraph.registry.pages import Page, Row
 
 # live: some call of the chosen release raises it. retired: none does. unreleased: no release that
 # is known has it yet. vanished: it was in a release and is not in the registry any more.
+# later: it came with a release after the chosen one.
 # unknown: the source came without torch's code, and no release tells.
-Status = Literal["live", "retired", "unreleased", "vanished", "unknown"]
+Status = Literal["live", "retired", "unreleased", "vanished", "later", "unknown"]
 # absent: the release does not have the entry.
 Mark = Literal["absent", "live", "retired"]
 
@@ -89,6 +90,11 @@ class Break(Struct, frozen=True):
     @property
     def path(self) -> str:
         return f"gb/{self.id.lower()}.html"
+
+    @property
+    def worded(self) -> bool:
+        """False for an entry of which only facts are at hand: no type, no text, no category."""
+        return bool(self.page.category)
 
 
 class Change(Struct, frozen=True):

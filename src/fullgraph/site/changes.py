@@ -1,0 +1,87 @@
+"""What is different in each release, against the one before."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+
+from fullgraph.registry.entries import Snapshot, Wording, wording_checksum
+from fullgraph.registry.history import FACTS_FOLDER, Chronicle, Facts
+from fullgraph.site.model import Break, Change, Release
+
+DATES = FACTS_FOLDER / "dates.toml"
+_FIELDS = ("type", "context", "explanation", "hints")
+
+
+def release_dates() -> dict[str, str]:
+    """When torch was released, as ISO dates; what nobody could verify is not in there."""
+    dates: dict[str, str] = tomllib.loads(DATES.read_text(encoding="utf-8"))
+    return dates
+
+
+def all_releases(
+    story: Chronicle, breaks: Mapping[str, Break], snapshot: Snapshot
+) -> tuple[Release, ...]:
+    """Every release that is known, the newest first."""
+    wordings = _Wordings(snapshot)
+    dates = release_dates()
+    releases = []
+    before: Facts | None = None
+    for facts in story.facts:
+        date = dates.get(facts.release, "")
+        releases.append(_release(facts, before, date, breaks, wordings))
+        before = facts
+    return tuple(reversed(releases))
+
+
+def _release(
+    facts: Facts,
+    before: Facts | None,
+    date: str,
+    breaks: Mapping[str, Break],
+    wordings: _Wordings,
+) -> Release:
+    now = facts.entries
+    then = before.entries if before else {}
+    both = sorted(now.keys() & then.keys())
+
+    def changes(ids: Iterable[str]) -> tuple[Change, ...]:
+        return tuple(Change(each, breaks[each].page.type) for each in ids)
+
+    return Release(
+        release=facts.release,
+        before=before.release if before else None,
+        date=date,
+        entries=len(now),
+        live=sum(entry.live for entry in now.values()),
+        new=changes(sorted(now.keys() - then.keys())),
+        reworded=tuple(
+            Change(
+                each,
+                breaks[each].page.type,
+                wordings.differences(each, then[each].checksum, now[each].checksum),
+            )
+            for each in both
+            if now[each].checksum != then[each].checksum
+        ),
+        retired=changes(each for each in both if then[each].live and not now[each].live),
+        revived=changes(each for each in both if now[each].live and not then[each].live),
+        vanished=changes(sorted(then.keys() - now.keys())),
+    )
+
+
+class _Wordings:
+    """The wordings of a registry by their checksum: an entry keeps its earlier ones."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._entries = snapshot.entries
+
+    def differences(self, identifier: str, then: str, now: str) -> tuple[str, ...]:
+        """Which fields differ between two wordings; nothing if one of them is not at hand."""
+        by_checksum: dict[str, Wording] = {
+            wording_checksum(wording): wording for wording in self._entries.get(identifier, ())
+        }
+        old, new = by_checksum.get(then), by_checksum.get(now)
+        if old is None or new is None:
+            return ()
+        return tuple(name for name in _FIELDS if getattr(old, name) != getattr(new, name))

@@ -1,0 +1,89 @@
+"""Breaks that a reader of one may be looking for instead."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from fullgraph.registry.pages import Page
+from fullgraph.site.model import Related
+
+_MOST = 6
+# How alike the words of two entries must be, from 0 to 1.
+_ALIKE = 0.3
+_WORD = re.compile(r"[A-Za-z_][\w.]*\w")
+
+
+def related_breaks(pages: Iterable[Page]) -> dict[str, tuple[Related, ...]]:
+    """For each entry the nearest others: by type, by the function that raises them, by words."""
+    worded = sorted((page for page in pages if page.category), key=lambda page: page.id)
+    by_id = {page.id: page for page in worded}
+    types = _grouped((page.type.lower(), page.id) for page in worded)
+    functions = _grouped((key, page.id) for page in worded for key in _functions(page))
+    words = _Words(worded)
+    found = {}
+    for page in worded:
+        reasons: dict[str, str] = {}
+        for other in types[page.type.lower()]:
+            reasons.setdefault(other, "the same type")
+        for key in _functions(page):
+            for other in functions[key]:
+                reasons.setdefault(other, f"also raised in {key[1]}()")
+        for other in words.alike(page):
+            reasons.setdefault(other, "similar words")
+        reasons.pop(page.id, None)
+        found[page.id] = tuple(
+            Related(other, by_id[other].type, why) for other, why in list(reasons.items())[:_MOST]
+        )
+    return found
+
+
+def _grouped(pairs: Iterable[tuple[object, str]]) -> dict[object, list[str]]:
+    groups: dict[object, list[str]] = {}
+    for key, identifier in pairs:
+        groups.setdefault(key, []).append(identifier)
+    return groups
+
+
+def _functions(page: Page) -> Iterator[tuple[str, str]]:
+    """Where it is raised. At the top of a file there is no function to share."""
+    seen = set()
+    for place in page.call_sites or page.earlier_call_sites:
+        key = (place.file, place.function)
+        if place.function and key not in seen:
+            seen.add(key)
+            yield key
+
+
+class _Words:
+    """Compares entries of one category by their words; a rare word counts more."""
+
+    def __init__(self, pages: list[Page]) -> None:
+        self._words = {page.id: _words_of(page) for page in pages}
+        counts = Counter(word for words in self._words.values() for word in words)
+        self._weights = {word: math.log(len(pages) / n) for word, n in counts.items()}
+        self._lengths = {each: self._weigh(words) for each, words in self._words.items()}
+        self._members = _grouped((page.category, page.id) for page in pages)
+
+    def alike(self, page: Page) -> list[str]:
+        mine = self._words[page.id]
+        scored = []
+        for other in self._members[page.category]:
+            shared = mine & self._words[other]
+            if not shared or other == page.id:
+                continue
+            smaller = math.sqrt(self._lengths[page.id] * self._lengths[other])
+            likeness = self._weigh(shared) / smaller if smaller else 0.0
+            if likeness >= _ALIKE:
+                scored.append((-likeness, other))
+        return [other for _, other in sorted(scored)]
+
+    def _weigh(self, words: Iterable[str]) -> float:
+        # Sorted, because a sum of floats depends on its order and sets have none.
+        return sum(self._weights[word] for word in sorted(words))
+
+
+def _words_of(page: Page) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(f"{page.type} {page.explanation}"))
