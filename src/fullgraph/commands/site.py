@@ -1,23 +1,61 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import click
+
+
+def _tell(message: str) -> None:
+    click.echo(message, err=True)
+
+
+def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What a site is built from, the same for every command that builds one."""
+    for option in (
+        click.option(
+            "--settings", metavar="FILE", help="Settings; site.toml in this folder by default."
+        ),
+        click.option(
+            "--info", metavar="DIR", help="Additional information, one gb0124.md a break."
+        ),
+        click.option(
+            "--seen",
+            metavar="PATH",
+            help="A report as `fullgraph run --format json` writes it, or a folder of them.",
+        ),
+        click.option(
+            "--release",
+            metavar="RELEASE",
+            help="A release such as 2.15, a registry that was synced, a file, a checkout or an "
+            "address. The installed torch by default.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 @click.group()
 def command() -> None:
-    """A web site of every known break, built from the registry."""
+    """A web site with a page for every known break."""
 
 
 @command.command()
-@click.option("-o", "--output", metavar="DIR", required=True, help="The folder to write.")
-@click.option("--release", metavar="RELEASE", help="The installed torch by default.")
-def build(output: str, release: str | None) -> None:
-    """Build the site into a folder."""
-    from pathlib import Path
-
+@click.option(
+    "-o", "--output", metavar="DIR", required=True, help="A new folder, an empty one, or a site."
+)
+@_source_options
+def build(
+    output: str, release: str | None, seen: str | None, info: str | None, settings: str | None
+) -> None:
+    """Build the site into a folder. Only what changed is written."""
     from fullgraph.registry.sources import snapshot_named
     from fullgraph.site.build import build
-    from fullgraph.site.data import gather
+    from fullgraph.site.output import check_folder
+    from fullgraph.site.settings import make_plan
 
-    site = gather(snapshot_named(release))
-    click.echo(f"{build(site, Path(output))} files written to {output}")
+    plan = make_plan(settings, info, release, seen)
+    folder = Path(output)
+    check_folder(folder)
+    click.echo(build(snapshot_named(plan.release, _tell), plan, folder, _tell).summary())

@@ -1,18 +1,129 @@
-"""Renders a `Site` into a folder."""
+"""Builds a site: everything is read and rendered before the first file is written."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any
 
+from msgspec import Struct, msgpack, structs
+
+from fullgraph.registry.entries import Snapshot
+from fullgraph.site.data import gather
 from fullgraph.site.model import Site
-from fullgraph.site.pages import all_outputs
+from fullgraph.site.output import FileFacts, Folder, Manifest, check_folder, digest, opened
+from fullgraph.site.pages import Output, all_outputs
+from fullgraph.site.settings import Plan
+
+_SOURCE = Path(__file__).parent
+_MADE_OF = {".py", ".html", ".css", ".js", ".svg", ".xml", ".txt"}
+
+Tell = Callable[[str], None]
 
 
-def build(site: Site, folder: Path) -> int:
-    count = 0
+class Built(Struct, frozen=True):
+    """What a build did."""
+
+    breaks: int
+    files: int
+    rendered: int
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    problems: tuple[str, ...]
+    orphans: tuple[str, ...]
+
+    def summary(self) -> str:
+        """One line, which names what needs a person."""
+        same = self.files - len(self.written)
+        parts = [
+            f"{self.breaks} breaks, {self.files} files: {len(self.written)} written, "
+            f"{len(self.removed)} removed, {same} unchanged"
+        ]
+        if self.problems:
+            parts.append(f"damaged, left alone: {', '.join(self.problems)}")
+        if self.orphans:
+            parts.append(f"information on breaks that are not known: {', '.join(self.orphans)}")
+        return "; ".join(parts)
+
+
+def build(snapshot: Snapshot, plan: Plan, folder: Path, tell: Tell = lambda _: None) -> Built:
+    check_folder(folder)
+    site = gather(snapshot, plan.settings, plan.info if plan.info.is_dir() else None, plan.seen)
+    with opened(folder, tell) as output:
+        return write_site(site, output)
+
+
+def write_site(site: Site, folder: Folder) -> Built:
+    """Render what is not up to date in the folder, and write what came out differently."""
+    before = folder.manifest
+    maker = maker_fingerprint()
+    site, first_seen = _dated(site, before)
+    files: dict[str, FileFacts] = {}
+    changed: dict[str, bytes] = {}
+    rendered = 0
     for output in all_outputs(site):
-        file = folder / output.path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(output.render())
-        count += 1
-    return count
+        name = _safe(output)
+        facts = fingerprint(output.facts)
+        known = before.files.get(name)
+        if before.maker == maker and known and known.facts == facts and folder.is_intact(name):
+            files[name] = known
+            continue
+        content = output.render()
+        rendered += 1
+        files[name] = FileFacts(facts, digest(content))
+        if folder.content(name) != content:
+            changed[name] = content
+    manifest = Manifest(maker=maker, files=dict(sorted(files.items())), first_seen=first_seen)
+    removed = folder.update(dict(sorted(changed.items(), key=_last_pages)), manifest)
+    return Built(
+        breaks=len(site.breaks),
+        files=len(files),
+        rendered=rendered,
+        written=tuple(sorted(changed)),
+        removed=tuple(removed),
+        problems=site.problems,
+        orphans=tuple(info.file for info in site.orphans),
+    )
+
+
+def fingerprint(facts: Any) -> str:
+    return digest(msgpack.encode(facts, enc_hook=_plain, order="deterministic"))
+
+
+def _plain(value: Any) -> Any:
+    # Where the catalog lies on this machine is not what a page shows.
+    if isinstance(value, PurePath):
+        return value.name
+    raise NotImplementedError(f"{type(value).__name__} cannot be a fact")
+
+
+@cache
+def maker_fingerprint() -> str:
+    """Of everything that decides how facts become files."""
+    files = [file for file in sorted(_SOURCE.rglob("*")) if file.suffix in _MADE_OF]
+    parts = [f"{file.relative_to(_SOURCE)}\0".encode() + file.read_bytes() for file in files]
+    return digest(b"\0".join(parts))
+
+
+def _dated(site: Site, before: Manifest) -> tuple[Site, dict[str, str]]:
+    """A registry that is no release is as old as this site's knowledge of it."""
+    if any(release.release == site.release for release in site.releases):
+        return site, {}
+    from datetime import UTC, datetime
+
+    day = before.first_seen.get(site.checksum) or datetime.now(UTC).date().isoformat()
+    return structs.replace(site, first_seen=day), {site.checksum: day}
+
+
+def _safe(output: Output) -> str:
+    path = PurePath(output.path)
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError(f"{output.path} leaves the site")
+    return output.path
+
+
+def _last_pages(item: tuple[str, bytes]) -> tuple[bool, bool, str]:
+    """What pages need is put in place before them, and the way in comes last."""
+    name = item[0]
+    return (name == "index.html", name.endswith(".html"), name)

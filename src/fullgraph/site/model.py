@@ -153,4 +153,6 @@ class Site(Struct, frozen=True):
     shared_hints: frozenset[str]
     # Files of additional information that are damaged, and those whose id no registry has.
     problems: tuple[str, ...] = ()
+    # For a registry that is no release: the day on which this site first had it.
+    first_seen: str = ""
     orphans: tuple[Info, ...] = ()
