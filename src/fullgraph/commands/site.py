@@ -59,3 +59,21 @@ def build(
     folder = Path(output)
     check_folder(folder)
     click.echo(build(snapshot_named(plan.release, _tell), plan, folder, _tell).summary())
+
+
+@command.command("import")
+@click.argument("source", metavar="DIR")
+@click.option("--info", metavar="DIR", help="Where to put it; the folder of site.toml by default.")
+@click.option("--settings", metavar="FILE", help="Settings; site.toml in this folder by default.")
+def import_(source: str, info: str | None, settings: str | None) -> None:
+    """Take over additional information that was written for the original site.
+
+    DIR is a checkout of it, or its docs/gb. Only what lies between the markers is copied, with
+    them. Nothing that is here already is overwritten.
+    """
+    from fullgraph.site.importing import import_folder
+    from fullgraph.site.settings import make_plan
+
+    target = Path(info) if info else make_plan(settings).info
+    for line in import_folder(Path(source), target).lines():
+        click.echo(line)

@@ -58,7 +58,7 @@ def gather(
             related=related.get(identifier, ()),
             seen=counts.get(identifier),
             info=own,
-            edit_link=edit_link(identifier, settings, exists=own is not None),
+            edit_link=edit_link(identifier, settings, own),
             missing=_missing(text, example, bool(own and own.html)),
         )
     return Site(

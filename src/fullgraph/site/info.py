@@ -1,26 +1,116 @@
-"""Additional information: what people wrote about a break, one Markdown file each."""
+"""Additional information: what people wrote about a break, one Markdown file each.
+
+The files are only ever read. What is wrong with one is told, and what can be shown is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
+from fullgraph.errors import FullgraphError
+from fullgraph.site.markdown import to_html
+from fullgraph.site.markers import END, START, Section, find_section
 from fullgraph.site.model import Info, Settings
+
+_NAME = re.compile(r"gb(\d{4,})\.md", re.IGNORECASE)
+_NEARLY = re.compile(r"gb.*\.(md|markdown)", re.IGNORECASE)
+# `# A heading` of a contributor comes below the page's own heading of the section.
+_HEADINGS_LOWERED_BY = 2
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 class Added(Struct, frozen=True):
     """What a folder of additional information holds."""
 
     infos: dict[str, Info] = {}
+    # One line each: the name of the file, and what is wrong with it in parentheses.
     problems: tuple[str, ...] = ()
     orphans: tuple[Info, ...] = ()
 
 
+class InfoFile(NamedTuple):
+    id: str
+    name: str
+    data: bytes
+    section: Section
+
+
 def read_info(folder: Path, known: Collection[str]) -> Added:
-    return Added()
+    """All files of a folder; `known` are the ids that have a page."""
+    infos: dict[str, Info] = {}
+    orphans = []
+    problems = list(misnamed(folder))
+    for file in info_files(folder):
+        info = _info(file)
+        if info.problem:
+            problems.append(f"{file.name} ({info.problem})")
+        if file.id in infos:
+            problems.append(f"{file.name} ({infos[file.id].file} is about the same break)")
+        elif file.id in known:
+            infos[file.id] = info
+        else:
+            orphans.append(info)
+    return Added(infos, tuple(problems), tuple(orphans))
 
 
-def edit_link(identifier: str, settings: Settings, exists: bool) -> str:
-    return ""
+def info_files(folder: Path) -> Iterator[InfoFile]:
+    for path in _entries(folder):
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            continue
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            problem = f"it cannot be read: {error.strerror}"
+            yield InfoFile(f"GB{match[1]}", path.name, b"", Section("", problem))
+        else:
+            yield InfoFile(f"GB{match[1]}", path.name, data, section_of(data))
+
+
+def misnamed(folder: Path) -> Iterator[str]:
+    """Files that somebody meant to be about a break."""
+    for path in _entries(folder):
+        if _NEARLY.fullmatch(path.name) and not _NAME.fullmatch(path.name):
+            yield f"{path.name} (it is not named like gb0124.md)"
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise FullgraphError(f"cannot read {folder}: {error.strerror}") from None
+
+
+def section_of(data: bytes) -> Section:
+    try:
+        return find_section(data.decode())
+    except UnicodeDecodeError as error:
+        problem = f"it is not UTF-8: byte {error.start + 1} is {data[error.start]:#04x}"
+        if b"\0" in data:  # another encoding altogether
+            return Section("", problem)
+        return Section(find_section(data.decode(errors="replace")).text, problem)
+
+
+def _info(file: InfoFile) -> Info:
+    text = file.section.text.removeprefix(_BYTE_ORDER_MARK)
+    html = to_html(text, _HEADINGS_LOWERED_BY) if text.strip() else ""
+    return Info(file.name, text, html, file.section.problem)
+
+
+def edit_link(identifier: str, settings: Settings, info: Info | None) -> str:
+    """Where GitHub lets a reader improve the file, or write it; empty without a repository."""
+    if not settings.repository:
+        return ""
+    root = f"https://github.com/{settings.repository}"
+    place = f"{quote(settings.branch)}/{quote(settings.info_path)}"
+    if info is not None:
+        return f"{root}/edit/{place}/{quote(info.file)}"
+    template = f"{START}\n\n{END}\n"
+    query = urlencode({"filename": f"{identifier.lower()}.md", "value": template})
+    return f"{root}/new/{place}?{query}"

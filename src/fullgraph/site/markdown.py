@@ -1,9 +1,84 @@
-"""Markdown from people to HTML that is safe to show."""
+"""Markdown from people to HTML that is safe to show.
+
+HTML in it is shown as text, links lead to pages and mail addresses only, and nothing is loaded
+from elsewhere: an image becomes a link to it.
+"""
 
 from __future__ import annotations
 
-from markdown_it import MarkdownIt
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any, cast
+
+from fullgraph.site.highlight import highlight
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_ALLOWED = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
+# `//host` and its disguises leave the site as well.
+_OTHER_HOST = re.compile(r"[/\\]|%5c", re.IGNORECASE)
+_PAGE = re.compile(r"(?:\./)?(gb\d{4,})\.md(?=#|\?|$)", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def to_html(text: str) -> str:
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+def to_html(text: str, lower_headings_by: int = 0) -> str:
+    html: str = _parser().render(_CONTROL.sub("�", text), {"lower": lower_headings_by})
+    return html
+
+
+def is_allowed_link(target: str) -> bool:
+    """http, https, mailto and relative ones."""
+    if _SCHEME.match(target):
+        return _ALLOWED.match(target) is not None
+    return not (_OTHER_HOST.match(target) and _OTHER_HOST.match(target[1:]))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.validateLink = is_allowed_link  # type: ignore[assignment]
+    rules = cast(Any, parser.renderer).rules
+    rules["heading_open"] = rules["heading_close"] = _heading
+    rules["link_open"] = _link
+    rules["image"] = _image
+    rules["fence"] = rules["code_block"] = _code
+    return parser
+
+
+def _heading(tokens: Sequence[Token], index: int, _: object, env: dict[str, Any]) -> str:
+    token = tokens[index]
+    level = min(int(token.tag[1:]) + int(env["lower"]), 6)
+    return f"<h{level}>" if token.nesting == 1 else f"</h{level}>\n"
+
+
+def _link(tokens: Sequence[Token], index: int, *_: object) -> str:
+    return _opened(str(tokens[index].attrGet("href") or ""))
+
+
+def _opened(target: str) -> str:
+    target = _PAGE.sub(lambda match: f"{match[1].lower()}.html", target)
+    outside = ' rel="nofollow noopener"' if _SCHEME.match(target) else ""
+    return f'<a href="{escape(target)}"{outside}>'
+
+
+def _image(tokens: Sequence[Token], index: int, *_: object) -> str:
+    token = tokens[index]
+    target = str(token.attrGet("src") or "")
+    shown = escape(token.content or target)
+    if not _SCHEME.match(target):
+        return shown  # the site has no files of contributors
+    return f"{_opened(target)}{shown}</a>"
+
+
+def _code(tokens: Sequence[Token], index: int, *_: object) -> str:
+    token = tokens[index]
+    language = token.info.split()[0].lower() if token.info.strip() else ""
+    # Code that is wider than the page scrolls, which must work with a keyboard too.
+    return f'<pre tabindex="0"><code>{highlight(token.content, language)}</code></pre>\n'
