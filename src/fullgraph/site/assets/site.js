@@ -1,0 +1,68 @@
+"use strict";
+// Loaded before the page is drawn, so that a remembered theme never flashes.
+(function () {
+  const root = document.documentElement;
+
+  function remembered() {
+    try {
+      return localStorage.getItem("theme");
+    } catch {
+      return null; // no storage here: the system decides
+    }
+  }
+
+  function remember(theme) {
+    try {
+      localStorage.setItem("theme", theme);
+    } catch {
+      // it holds until the page is left
+    }
+  }
+
+  const theme = remembered();
+  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+
+  function shown() {
+    if (root.dataset.theme) return root.dataset.theme;
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+
+  function addToggle(button) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      root.dataset.theme = shown() === "dark" ? "light" : "dark";
+      remember(root.dataset.theme);
+    });
+  }
+
+  function codeOf(figure) {
+    return figure.querySelector("pre").textContent;
+  }
+
+  function addCopy(caption) {
+    if (!navigator.clipboard) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy the code: " + caption.textContent);
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(codeOf(caption.parentElement));
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Not allowed";
+      }
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    });
+    caption.append(button);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("button.theme").forEach(addToggle);
+    document.querySelectorAll(".code figcaption").forEach(addCopy);
+  });
+  addEventListener("storage", (event) => {
+    if (event.key === "theme" && event.newValue) root.dataset.theme = event.newValue;
+  });
+})();

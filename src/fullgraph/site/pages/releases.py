@@ -1,0 +1,72 @@
+"""A page for each release, with what is different against the one before, and a list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fullgraph.site.charts import growth_chart
+from fullgraph.site.model import Change, Release, Site
+from fullgraph.site.pages import Output
+from fullgraph.site.templating import frame_of, renderer
+from fullgraph.site.words import listed
+
+_Section = tuple[str, str, str, tuple[Change, ...]]
+
+
+def outputs(site: Site) -> Iterator[Output]:
+    frame = frame_of(site)
+    path = "releases/index.html"
+    listed_values = {
+        "kind": "release",
+        "title": "Releases",
+        "description": "Graph breaks that each release of torch added, reworded and retired.",
+        "releases": site.releases,
+        "chart": growth_chart(site.releases[::-1]),
+    }
+    yield Output(
+        path, (frame, site.releases), renderer("releases.html", frame, path, **listed_values)
+    )
+    names = [each.release for each in site.releases]
+    known = frozenset(site.breaks)
+    for each, newer in zip(site.releases, [None, *names], strict=False):
+        sections = _sections(each)
+        values: dict[str, Any] = {
+            "kind": "release",
+            "title": f"torch {each.release}",
+            "description": f"Graph breaks in torch {each.release}: {_summary(sections)}.",
+            "release": each,
+            "sections": sections,
+            "summary": _summary(sections),
+            "known": known,
+            "older": each.before,
+            "newer": newer,
+        }
+        gone = sorted({change.id for *_, found in sections for change in found} - known)
+        facts = (frame, each, newer, gone)
+        yield Output(each.path, facts, renderer("release.html", frame, each.path, **values))
+
+
+def _sections(release: Release) -> list[_Section]:
+    # Everything would be new in a release that is compared with nothing.
+    if release.before is None:
+        return []
+    before = release.before
+    found: list[_Section] = [
+        ("new", "New", f"Not in the registry of {before}.", release.new),
+        ("reworded", "Reworded", "The same break in other words.", release.reworded),
+        ("retired", "Retired", "No code raises them any more.", release.retired),
+        (
+            "revived",
+            "Revived",
+            f"Raised again, after not being raised in {before}.",
+            release.revived,
+        ),
+        ("removed", "Removed", "No longer in the registry.", release.vanished),
+    ]
+    return [section for section in found if section[3]]
+
+
+def _summary(sections: list[_Section]) -> str:
+    counts = [f"{len(changes)} {name.lower()}" for _, name, _, changes in sections]
+    return listed(counts) or "what it has"

@@ -1,0 +1,117 @@
+"""The templates, and what they can use. Every value is escaped unless it is `Markup`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+from msgspec import Struct
+
+from fullgraph.registry.entries import checksum_of
+from fullgraph.site import words
+from fullgraph.site.model import Site
+
+TEMPLATES = Path(__file__).parent / "templates"
+ASSETS = Path(__file__).parent / "assets"
+
+_SPECIAL = re.compile(r"‹([^›]*)›|`([^`\n]+)`|(https?://[^\s<>\"'`‹]*[^\s<>\"'`‹.,;:)\]])")
+
+
+class Frame(Struct, frozen=True):
+    """What every page shows around its own content."""
+
+    title: str
+    address: str
+    repository: str
+    release: str
+    # Of the scripts and the styles, so that no browser keeps old ones.
+    assets: str
+
+
+def frame_of(site: Site) -> Frame:
+    settings = site.settings
+    return Frame(
+        settings.title, settings.address, settings.repository, site.release, assets_version()
+    )
+
+
+@cache
+def assets_version() -> str:
+    return checksum_of(b"".join(file.read_bytes() for file in sorted(ASSETS.iterdir())))
+
+
+def root_of(path: str) -> str:
+    """From a page back to the site's first page: links work under any address and in a folder."""
+    return "../" * path.count("/")
+
+
+def home_path(address: str) -> str:
+    """Where the site is on its host, for pages that are shown at addresses of any depth."""
+    return urlsplit(address).path.rstrip("/") + "/"
+
+
+def renderer(template: str, frame: Frame, path: str, **values: Any) -> Callable[[], bytes]:
+    """Renders a page when it is called; `root` and `frame` are there in every template."""
+
+    def render() -> bytes:
+        found = _template(template)
+        base = {"root": root_of(path), "frame": frame, "path": path}
+        return found.render({**base, **values}).encode()
+
+    return render
+
+
+@cache
+def prose(text: str) -> Markup:
+    """A text of the registry: what is only known at run time, code and links are told apart."""
+    paragraphs = [part for part in text.split("\n") if part.strip()]
+    return Markup("<br>".join(_inline(part) for part in paragraphs))
+
+
+def _inline(text: str) -> str:
+    parts: list[str] = []
+    position = 0
+    for match in _SPECIAL.finditer(text):
+        parts += [escape(text[position : match.start()]), _special(match)]
+        position = match.end()
+    return "".join([*parts, escape(text[position:])])
+
+
+def _special(match: re.Match[str]) -> str:
+    if match[1] is not None:
+        return f"<var>{escape(match[1])}</var>"
+    if match[2] is not None:
+        # Holes inside code are holes all the same.
+        code = re.sub("‹([^›]*)›", r"<var>\1</var>", escape(match[2]))
+        return f"<code>{code}</code>"
+    return f'<a href="{escape(match[3])}">{escape(match[3])}</a>'
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+    )
+    environment.filters["prose"] = prose
+    environment.filters["short"] = words.short
+    environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
+    environment.globals["count"] = words.count
+    environment.globals["STATUS"] = words.STATUS
+    return environment
+
+
+@cache
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
