@@ -77,3 +77,27 @@ def import_(source: str, info: str | None, settings: str | None) -> None:
     target = Path(info) if info else make_plan(settings).info
     for line in import_folder(Path(source), target).lines():
         click.echo(line)
+
+
+@command.command()
+@click.argument("folder", metavar="DIR")
+@_source_options
+def check(
+    folder: str, release: str | None, seen: str | None, info: str | None, settings: str | None
+) -> None:
+    """Look a site over: links, requests to other hosts, markers, stale and changed pages.
+
+    Ends with 1 if something is wrong, a line each. The release that the site was built from is
+    compared with unless another one is named.
+    """
+    from fullgraph.site.check import check_site
+    from fullgraph.site.settings import make_plan
+
+    found = check_site(Path(folder), make_plan(settings, info, release, seen))
+    for problem in found.problems:
+        click.echo(problem)
+    for note in found.notes:
+        _tell(note)
+    if found.problems:
+        raise click.exceptions.Exit(1)
+    click.echo(f"{found.files} files, nothing wrong")

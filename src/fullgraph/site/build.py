@@ -57,8 +57,8 @@ def build(snapshot: Snapshot, plan: Plan, folder: Path, tell: Tell = lambda _: N
 def write_site(site: Site, folder: Folder) -> Built:
     """Render what is not up to date in the folder, and write what came out differently."""
     before = folder.manifest
+    site = dated(site, before)
     maker = maker_fingerprint()
-    site, first_seen = _dated(site, before)
     files: dict[str, FileFacts] = {}
     changed: dict[str, bytes] = {}
     rendered = 0
@@ -74,7 +74,12 @@ def write_site(site: Site, folder: Folder) -> Built:
         files[name] = FileFacts(facts, digest(content))
         if folder.content(name) != content:
             changed[name] = content
-    manifest = Manifest(maker=maker, files=dict(sorted(files.items())), first_seen=first_seen)
+    manifest = Manifest(
+        maker=maker,
+        files=dict(sorted(files.items())),
+        release=site.release,
+        first_seen=site.first_seen,
+    )
     removed = folder.update(dict(sorted(changed.items(), key=_last_pages)), manifest)
     return Built(
         breaks=len(site.breaks),
@@ -85,6 +90,20 @@ def write_site(site: Site, folder: Folder) -> Built:
         problems=site.problems,
         orphans=tuple(info.file for info in site.orphans),
     )
+
+
+def dated(site: Site, before: Manifest) -> Site:
+    """What has no date of its own is as old as this site's knowledge of it."""
+    names = [release.release for release in site.releases if not release.date]
+    if site.upcoming is not None:
+        names.append(f"{site.release}-{site.checksum}")
+    if not names:
+        return site
+    from datetime import UTC, datetime
+
+    today = datetime.now(UTC).date().isoformat()
+    days = {name: before.first_seen.get(name, today) for name in names}
+    return structs.replace(site, first_seen=days)
 
 
 def fingerprint(facts: Any) -> str:
@@ -104,16 +123,6 @@ def maker_fingerprint() -> str:
     files = [file for file in sorted(_SOURCE.rglob("*")) if file.suffix in _MADE_OF]
     parts = [f"{file.relative_to(_SOURCE)}\0".encode() + file.read_bytes() for file in files]
     return digest(b"\0".join(parts))
-
-
-def _dated(site: Site, before: Manifest) -> tuple[Site, dict[str, str]]:
-    """A registry that is no release is as old as this site's knowledge of it."""
-    if any(release.release == site.release for release in site.releases):
-        return site, {}
-    from datetime import UTC, datetime
-
-    day = before.first_seen.get(site.checksum) or datetime.now(UTC).date().isoformat()
-    return structs.replace(site, first_seen=day), {site.checksum: day}
 
 
 def _safe(output: Output) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from fullgraph.registry.entries import Snapshot, Wording, wording_checksum
-from fullgraph.registry.history import FACTS_FOLDER, Chronicle, Facts
+from fullgraph.registry.history import FACTS_FOLDER, Chronicle, Facts, facts_of
 from fullgraph.site.model import Break, Change, Release
 
 DATES = FACTS_FOLDER / "dates.toml"
@@ -32,6 +34,24 @@ def all_releases(
         releases.append(_release(facts, before, date, breaks, wordings))
         before = facts
     return tuple(reversed(releases))
+
+
+def upcoming_release(
+    story: Chronicle, breaks: Mapping[str, Break], snapshot: Snapshot
+) -> Release | None:
+    """What a registry that is no release has changed since the newest one."""
+    if snapshot.release in story.releases or not story.facts:
+        return None
+    newest = story.facts[-1]
+    found = _release(facts_of(snapshot), newest, "", breaks, _Wordings(snapshot))
+    if snapshot.sites is not None:
+        return found
+    # Without torch's source nobody can say what is raised.
+    return replace(found, live=_still_live(newest, snapshot), retired=(), revived=())
+
+
+def _still_live(newest: Facts, snapshot: Snapshot) -> int:
+    return sum(each in snapshot.entries for each, entry in newest.entries.items() if entry.live)
 
 
 def _release(

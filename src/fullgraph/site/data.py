@@ -12,7 +12,7 @@ from fullgraph.registry.pages import shared_hints
 from fullgraph.registry.releases import sort_key
 from fullgraph.registry.sources import chronicle, with_texts
 from fullgraph.registry.taxonomy import CATEGORIES
-from fullgraph.site.changes import all_releases
+from fullgraph.site.changes import all_releases, upcoming_release
 from fullgraph.site.info import Added, edit_link, read_info
 from fullgraph.site.markdown import to_html
 from fullgraph.site.model import (
@@ -72,6 +72,7 @@ def gather(
         shared_hints=frozenset(shared_hints(snapshot)),
         problems=added.problems,
         orphans=added.orphans,
+        upcoming=upcoming_release(story, breaks, snapshot),
     )
 
 

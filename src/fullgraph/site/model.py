@@ -153,6 +153,8 @@ class Site(Struct, frozen=True):
     shared_hints: frozenset[str]
     # Files of additional information that are damaged, and those whose id no registry has.
     problems: tuple[str, ...] = ()
-    # For a registry that is no release: the day on which this site first had it.
-    first_seen: str = ""
+    # What is different from the newest release, for a registry that is none itself.
+    upcoming: Release | None = None
+    # By name, the day on which this site first had it: of what has no date of its own.
+    first_seen: dict[str, str] = {}
     orphans: tuple[Info, ...] = ()

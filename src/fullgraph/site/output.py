@@ -47,7 +47,9 @@ class Manifest(Struct, frozen=True):
     files: dict[str, FileFacts] = {}
     # A build that was killed may have written these.
     pending: tuple[str, ...] = ()
-    # Registries that are no release, by checksum: the day on which this site first had them.
+    # The registry that the texts are from.
+    release: str = ""
+    # The day on which this site first had something that has no date of its own.
     first_seen: dict[str, str] = {}
 
 
