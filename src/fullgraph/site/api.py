@@ -1,0 +1,238 @@
+"""What the JSON API says, as types; `docs/site.md` describes them.
+
+Fields may be added under the same `format`; none is removed or changes its meaning.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from fullgraph.catalog.read import Example
+from fullgraph.registry.pages import EarlierWording, Place, WayOut
+from fullgraph.site.model import Break, Related, ReleaseMark, Seen, Site, Status
+
+FORMAT = 1
+
+
+class BreakSummary(Struct, frozen=True):
+    """A break in `api/index.json`."""
+
+    id: str
+    type: str
+    status: Status
+    # Empty where no text is at hand.
+    category: str
+    fixable: str
+    first_release: str | None
+    last_release: str | None
+    gone_since: str | None
+    has_example: bool
+    has_additional_information: bool
+    # Relative to the site.
+    page: str
+    api: str
+
+
+class ReleaseSummary(Struct, frozen=True):
+    """A release against the one before, with ids."""
+
+    release: str
+    before: str | None
+    # ISO; empty where it is not known.
+    date: str
+    entries: int
+    live: int
+    new: tuple[str, ...]
+    reworded: tuple[str, ...]
+    retired: tuple[str, ...]
+    revived: tuple[str, ...]
+    vanished: tuple[str, ...]
+
+
+class CategorySummary(Struct, frozen=True):
+    name: str
+    title: str
+    advice: str
+    fixable: str
+    cost: str
+    breaks: tuple[str, ...]
+
+
+class IndexFile(Struct, frozen=True):
+    """`api/index.json`."""
+
+    format: int
+    # The registry that the texts are from.
+    release: str
+    checksum: str
+    breaks: tuple[BreakSummary, ...]
+    # Newest first.
+    releases: tuple[ReleaseSummary, ...]
+    categories: tuple[CategorySummary, ...]
+
+
+class FixText(Struct, frozen=True):
+    name: str
+    kind: str
+    safety: str
+    why: str
+    source: str
+
+
+class ExampleText(Struct, frozen=True):
+    how: str
+    breaks: str
+    fixes: tuple[FixText, ...]
+    instead: str
+    eager_raises: bool
+    # The first and the last release for which it is known to hold.
+    releases: tuple[str, str]
+
+
+class AdditionalInformation(Struct, frozen=True):
+    markdown: str
+    html: str
+    # What is wrong with the file, or nothing.
+    problem: str
+
+
+class BreakFile(Struct, frozen=True):
+    """`api/gb/GB0124.json`: everything on the page of a break."""
+
+    format: int
+    id: str
+    type: str
+    status: Status
+    category: str
+    category_title: str
+    fixable: str
+    cost: str
+    eager_fails: bool
+    explanation: str
+    context: str
+    hints: tuple[str, ...]
+    ways_out: tuple[WayOut, ...]
+    first_release: str | None
+    last_release: str | None
+    gone_since: str | None
+    history: tuple[ReleaseMark, ...]
+    # The release that the texts and the call sites are from.
+    release: str
+    releases_of_wording: tuple[str, ...]
+    earlier_wordings: tuple[EarlierWording, ...]
+    call_sites: tuple[Place, ...]
+    earlier_call_sites: tuple[Place, ...]
+    example: ExampleText | None
+    unreachable: str
+    related: tuple[Related, ...]
+    seen: Seen | None
+    additional_information: AdditionalInformation | None
+    missing: tuple[str, ...]
+    page: str
+    edit_link: str
+
+
+def index_file(site: Site) -> IndexFile:
+    return IndexFile(
+        format=FORMAT,
+        release=site.release,
+        checksum=site.checksum,
+        breaks=tuple(map(_summary, site.breaks.values())),
+        releases=tuple(
+            ReleaseSummary(
+                release=each.release,
+                before=each.before,
+                date=each.date,
+                entries=each.entries,
+                live=each.live,
+                new=tuple(change.id for change in each.new),
+                reworded=tuple(change.id for change in each.reworded),
+                retired=tuple(change.id for change in each.retired),
+                revived=tuple(change.id for change in each.revived),
+                vanished=tuple(change.id for change in each.vanished),
+            )
+            for each in site.releases
+        ),
+        categories=tuple(
+            CategorySummary(
+                name=each.name,
+                title=each.title,
+                advice=each.advice,
+                fixable=each.fixable,
+                cost=each.cost,
+                breaks=each.breaks,
+            )
+            for each in site.categories
+        ),
+    )
+
+
+def api_path(identifier: str) -> str:
+    return f"api/gb/{identifier}.json"
+
+
+def _summary(each: Break) -> BreakSummary:
+    page = each.page
+    return BreakSummary(
+        id=each.id,
+        type=page.type,
+        status=each.status,
+        category=page.category,
+        fixable=page.fixable,
+        first_release=page.first_release,
+        last_release=page.last_release,
+        gone_since=page.gone_since,
+        has_example=each.example is not None,
+        has_additional_information=bool(each.info and each.info.html),
+        page=each.path,
+        api=api_path(each.id),
+    )
+
+
+def break_file(each: Break) -> BreakFile:
+    page, info = each.page, each.info
+    return BreakFile(
+        format=FORMAT,
+        id=each.id,
+        type=page.type,
+        status=each.status,
+        category=page.category,
+        category_title=page.category_title,
+        fixable=page.fixable,
+        cost=page.cost,
+        eager_fails=page.eager_fails,
+        explanation=page.explanation,
+        context=page.context,
+        hints=page.hints,
+        ways_out=page.ways_out,
+        first_release=page.first_release,
+        last_release=page.last_release,
+        gone_since=page.gone_since,
+        history=each.history,
+        release=page.release,
+        releases_of_wording=page.releases_of_wording,
+        earlier_wordings=page.earlier_wordings,
+        call_sites=page.call_sites,
+        earlier_call_sites=page.earlier_call_sites,
+        example=_example(each.example) if each.example else None,
+        unreachable=each.unreachable,
+        related=each.related,
+        seen=each.seen,
+        additional_information=(
+            AdditionalInformation(info.markdown, info.html, info.problem) if info else None
+        ),
+        missing=each.missing,
+        page=each.path,
+        edit_link=each.edit_link,
+    )
+
+
+def _example(example: Example) -> ExampleText:
+    return ExampleText(
+        how=example.how,
+        breaks=example.breaks,
+        fixes=tuple(FixText(*fix) for fix in example.fixes),
+        instead=example.instead,
+        eager_raises=example.eager_raises,
+        releases=example.releases,
+    )

@@ -1,0 +1,47 @@
+"""The list of pages for search engines, and what else they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from html import escape
+from urllib.parse import urlsplit
+
+from fullgraph.site.model import Site
+from fullgraph.site.pages import Output
+
+_FIXED = (
+    "index.html",
+    "dashboard.html",
+    "about.html",
+    "categories/index.html",
+    "releases/index.html",
+)
+
+
+def outputs(site: Site) -> Iterator[Output]:
+    address = site.settings.address
+    paths = (
+        *_FIXED,
+        *(category.path for category in site.categories),
+        *(release.path for release in site.releases),
+        *(each.path for each in site.breaks.values()),
+    )
+    yield Output("sitemap.xml", (address, paths), partial(_sitemap, address, paths))
+    # Nobody looks for it anywhere but at the top of a host.
+    if address and urlsplit(address).path in ("", "/"):
+        yield Output("robots.txt", address, partial(_robots, address))
+
+
+def _sitemap(address: str, paths: tuple[str, ...]) -> bytes:
+    urls = "".join(f"<url><loc>{escape(address + path)}</loc></url>\n" for path in paths)
+    # Search engines want whole addresses; without one in the settings there is none to give.
+    note = "" if address else "<!-- set `address` in site.toml to make these whole -->\n"
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        f'{note}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+    ).encode()
+
+
+def _robots(address: str) -> bytes:
+    return f"User-agent: *\nAllow: /\nSitemap: {address}sitemap.xml\n".encode()
