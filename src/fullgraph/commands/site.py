@@ -101,3 +101,66 @@ def check(
     if found.problems:
         raise click.exceptions.Exit(1)
     click.echo(f"{found.files} files, nothing wrong")
+
+
+@command.command()
+@click.option(
+    "-o", "--output", metavar="DIR", required=True, help="A new folder, an empty one, or a site."
+)
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    default=180,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often to look.",
+)
+@_source_options
+def watch(
+    output: str,
+    every: float,
+    release: str | None,
+    seen: str | None,
+    info: str | None,
+    settings: str | None,
+) -> None:
+    """Keep a site up to date: look at the source now and then, build when it has changed.
+
+    When the source is down or damaged, the last good site stays. Ctrl-C ends it.
+    """
+    from fullgraph.site.settings import make_plan
+    from fullgraph.site.watch import watch
+
+    watch(lambda: make_plan(settings, info, release, seen), Path(output), every, click.echo)
+
+
+@command.command()
+@click.option("--port", default=8000, show_default=True, help="0 takes any that is free.")
+@click.option(
+    "-o", "--output", metavar="DIR", help="Where to build; a temporary folder by default."
+)
+@_source_options
+def serve(
+    port: int,
+    output: str | None,
+    release: str | None,
+    seen: str | None,
+    info: str | None,
+    settings: str | None,
+) -> None:
+    """Show the site on this machine, and reload it when something changes. Ctrl-C ends it."""
+    from tempfile import TemporaryDirectory
+
+    from fullgraph.site.serve import serve
+    from fullgraph.site.settings import make_plan
+
+    named = {"settings": settings, "info": info, "release": release, "seen": seen}
+    options = [part for name, value in named.items() if value for part in (f"--{name}", value)]
+    with TemporaryDirectory(prefix="fullgraph-site-") as temporary:
+        serve(
+            lambda: make_plan(settings, info, release, seen),
+            options,
+            Path(output or temporary),
+            port,
+            click.echo,
+        )

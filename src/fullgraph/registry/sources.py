@@ -209,7 +209,9 @@ def _bare_snapshot(data: bytes, name: str, origin: str) -> Snapshot:
 # Fetching
 
 
-def sync_address(address: str, name: str = "latest", tell: Tell = _quiet) -> Snapshot:
+def sync_address(
+    address: str, name: str = "latest", tell: Tell = _quiet, *, fall_back: bool = True
+) -> Snapshot:
     """The registry at an address, or the one that was there when it last answered."""
     from fullgraph.registry.fetch import Fetcher, UnreachableError, shown
 
@@ -229,7 +231,7 @@ def sync_address(address: str, name: str = "latest", tell: Tell = _quiet) -> Sna
             snapshot = cached.snapshot
             tell(f"{shown(address)} has not changed for {cached.age()}")
     except UnreachableError as error:
-        if cached is None:
+        if cached is None or not fall_back:
             raise
         tell(f"{error}; using what it sent {cached.age()} ago")
         return cached.snapshot
