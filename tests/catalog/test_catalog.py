@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
+import symtable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -44,6 +47,37 @@ def test_what_is_shown_is_a_program_without_the_catalogs_own_marks() -> None:
             assert "fullgraph" not in re.sub(r"fullgraph_catalog|fullgraph=", "", source), (
                 example.id
             )
+
+
+def _free_names(table: symtable.SymbolTable) -> set[str]:
+    """Names that a program uses and has from nowhere."""
+    bound = {each.get_name() for each in table.get_symbols() if not each.is_referenced()}
+    bound |= {each.get_name() for each in table.get_symbols() if each.is_assigned()}
+    bound |= {each.get_name() for each in table.get_symbols() if each.is_imported()}
+
+    def used(part: symtable.SymbolTable) -> Iterator[str]:
+        yield from (each.get_name() for each in part.get_symbols() if each.is_global())
+        for child in part.get_children():
+            yield from used(child)
+
+    return {name for name in used(table) if name not in bound and not hasattr(builtins, name)}
+
+
+def test_what_is_shown_has_all_that_it_uses() -> None:
+    # The example of GB0354 is about a name that does not exist.
+    for example in (each for each in EXAMPLES if each.id != "GB0354"):
+        for source in (example.breaks, *(fix.source for fix in example.fixes)):
+            missing = _free_names(symtable.symtable(source, example.id, "exec"))
+            assert missing <= {"__file__", "__name__"}, (example.id, missing)
+
+
+def test_a_helper_is_shown_only_where_it_is_used() -> None:
+    example = read_example("GB0102")
+    assert example is not None
+    assert "class Scale(" in example.breaks
+    assert "class ScaleDense(" not in example.breaks
+    assert "class Scale(" not in example.fixes[0].source
+    assert "class ScaleDense(" in example.fixes[0].source
 
 
 def test_every_id_is_in_the_registry_and_in_one_place_only() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ UNREACHABLE = Path(__file__).parent / "unreachable.toml"
 _FACTS = (
     "INSTEAD", "EAGER_RAISES", "BY_DEFAULT", "STRICT_ONLY", "RELEASES", "CONFIG", "COMPILE",
 )  # fmt: skip
+_WORD = re.compile(r"[^\W\d]\w*")
+_NOT_FOR_READERS = re.compile(r"  # (?:noqa|type: ignore|fmt:)[^\n]*")
 
 
 class Fix(NamedTuple):
@@ -44,6 +47,14 @@ class Example(NamedTuple):
         facts = self._asdict()
         del facts["file"]
         return {**facts, "fixes": [fix._asdict() for fix in self.fixes]}
+
+
+class _Part(NamedTuple):
+    """A statement beside the examples; its words are what it may need of the others."""
+
+    source: str
+    defines: frozenset[str]
+    words: frozenset[str]
 
 
 class CatalogError(FullgraphError):
@@ -77,14 +88,15 @@ def _read(file: Path) -> Example:
     if "breaks" not in functions or "inputs" not in functions:
         raise CatalogError(f"{file.name} needs the functions `breaks` and `inputs`")
     fixes = {name: node for name, node in functions.items() if _mark(node) is not None}
-    shared = _shared(text, tree, {"breaks", "inputs", *fixes})
+    parts = _parts(text, tree, {"breaks", "inputs", *fixes})
+    breaks = _source(text, functions["breaks"])
     releases: Any = facts.get("RELEASES", ("2.13", "2.13"))
     return Example(
         id=file.stem.upper(),
         file=file,
         how=(ast.get_docstring(tree) or "").strip(),
-        breaks=shared + _source(text, functions["breaks"]),
-        fixes=tuple(_fix(text, shared, node) for node in fixes.values()),
+        breaks=_needed(parts, breaks) + breaks,
+        fixes=tuple(_fix(text, parts, node) for node in fixes.values()),
         instead=" ".join(str(facts.get("INSTEAD", "")).split()),
         eager_raises=bool(facts.get("EAGER_RAISES", False)),
         releases=(str(releases[0]), str(releases[1])),
@@ -109,7 +121,7 @@ def _mark(node: ast.FunctionDef) -> ast.Call | None:
     return None
 
 
-def _fix(text: str, shared: str, node: ast.FunctionDef) -> Fix:
+def _fix(text: str, parts: list[_Part], node: ast.FunctionDef) -> Fix:
     mark = _mark(node)
     if mark is None or len(mark.args) != 2:
         raise CatalogError(f"{node.name}: fix needs a kind and a safety")
@@ -126,13 +138,16 @@ def _fix(text: str, shared: str, node: ast.FunctionDef) -> Fix:
         kind=kind,
         safety=safety,
         why=" ".join((ast.get_docstring(node) or "").split()),
-        source=shared + "".join(settings) + ("\n" if settings else "") + source,
+        source=_needed(parts, "".join(settings) + source)
+        + "".join(settings)
+        + ("\n" if settings else "")
+        + source,
     )
 
 
-def _shared(text: str, tree: ast.Module, examples: set[str]) -> str:
-    """Imports, classes and helpers that the example needs."""
-    parts: list[str] = []
+def _parts(text: str, tree: ast.Module, examples: set[str]) -> list[_Part]:
+    """Imports, classes and helpers that the examples share."""
+    parts: list[_Part] = []
     for node in tree.body[1:]:
         if isinstance(node, ast.FunctionDef) and node.name in examples:
             continue
@@ -140,11 +155,44 @@ def _shared(text: str, tree: ast.Module, examples: set[str]) -> str:
             continue
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in _FACTS:
             continue
-        parts.append(_source(text, node))
-    imports = [part for part in parts if part.startswith(("import ", "from "))]
-    others = [part for part in parts if part not in imports]
+        source = _source(text, node)
+        parts.append(_Part(source, _defined(node), frozenset(_WORD.findall(source))))
+    return parts
+
+
+def _defined(node: ast.stmt) -> frozenset[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return frozenset({node.name})
+    names = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            names.add(each.id)
+        elif isinstance(each, ast.alias):
+            names.add((each.asname or each.name).split(".")[0])
+    return frozenset(names)
+
+
+def _needed(parts: list[_Part], source: str) -> str:
+    """The shared parts that a piece of code uses, by itself or through others of them."""
+    known = frozenset().union(*(part.defines for part in parts))
+    used = set(_WORD.findall(source))
+    kept: set[_Part] = set()
+    while more := [part for part in parts if part not in kept and _is_needed(part, used, known)]:
+        kept.update(more)
+        used.update(*(part.words for part in more))
+    shown = [part.source for part in parts if part in kept]
+    imports = [part for part in shown if part.startswith(("import ", "from "))]
+    others = [part for part in shown if part not in imports]
     head = "".join(imports) + ("\n\n" if imports else "")
     return head + "".join(f"{part}\n\n" for part in others)
+
+
+def _is_needed(part: _Part, used: set[str], known: frozenset[str]) -> bool:
+    if part.defines:
+        return not part.defines.isdisjoint(used)
+    # A statement that only does something, to what it mentions or in general.
+    mentioned = part.words & known
+    return not mentioned or not mentioned.isdisjoint(used)
 
 
 def _source(text: str, node: ast.stmt) -> str:
@@ -160,4 +208,5 @@ def _source(text: str, node: ast.stmt) -> str:
     if isinstance(node, ast.FunctionDef) and _mark(node) and ast.get_docstring(node) is not None:
         doc = node.body[0]
         selected = [n for n in selected if not doc.lineno <= n <= (doc.end_lineno or doc.lineno)]
-    return "\n".join(lines[number - 1] for number in selected) + "\n"
+    source = "\n".join(lines[number - 1] for number in selected) + "\n"
+    return _NOT_FOR_READERS.sub("", source)

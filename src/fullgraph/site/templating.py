@@ -7,16 +7,19 @@ from collections.abc import Callable
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from msgspec import Struct
 
 from fullgraph.registry.entries import checksum_of
 from fullgraph.site import words
 from fullgraph.site.model import Site
+
+if TYPE_CHECKING:
+    # Slow to import, and a build in which nothing changed renders nothing.
+    from jinja2 import Environment, Template
 
 TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
@@ -96,6 +99,8 @@ def _special(match: re.Match[str]) -> str:
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -107,7 +107,7 @@
       reason.textContent = `✓ ${REASONS[by]} `;
       why.append(reason);
     }
-    mark(why, entry.how || entry.explanation, words);
+    mark(why, (entry.how || entry.explanation).replaceAll("`", ""), words);
     row.append(why);
     return row;
   }
@@ -258,4 +258,6 @@
   addEventListener("popstate", (event) => restore(event.state));
   form.hidden = false;
   restore(history.state);
+  // What the first search needs is prepared while nobody waits for it.
+  (window.requestIdleCallback || setTimeout)(() => search.find("ready"));
 })();

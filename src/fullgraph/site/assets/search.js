@@ -24,6 +24,7 @@
   const LONGEST_QUERY = 20000;
 
   const WEIGHTS = { type: 5, explanation: 2, how: 1.5, hints: 0.8, context: 0.7, older: 1, category: 1 };
+  const PART = 0.5;
   const STOP = new Set(
     "a an and are as at be by can do does for from how i if in is it its me my not of on or so than that the then there this to torch use was what when why will with you your".split(" ")
   );
@@ -306,16 +307,21 @@
 
   // Words
 
-  function wordsOf(text) {
+  /* The words of a text with how much they count; a part of a name counts less than all of it. */
+  function countedWords(text) {
     const found = [];
     for (const [token] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
       const whole = stemmed(token.toLowerCase().replace(/^_+|_+$/g, ""));
       if (!whole) continue;
-      found.push(whole);
+      found.push([whole, 1]);
       const parts = token.split(/_+|(?<=[a-z0-9])(?=[A-Z])/).filter((part) => part.length > 1);
-      if (parts.length > 1) found.push(...parts.map((part) => stemmed(part.toLowerCase())));
+      if (parts.length > 1) found.push(...parts.map((part) => [stemmed(part.toLowerCase()), PART]));
     }
     return found;
+  }
+
+  function wordsOf(text) {
+    return countedWords(text).map(([word]) => word);
   }
 
   function stemmed(word) {
@@ -360,9 +366,9 @@
     add(fields, number, means) {
       for (const [name, words] of Object.entries(fields)) {
         const long = 0.4 + (0.6 * words.length) / means[name];
-        for (const word of words) {
+        for (const [word, counts] of words) {
           const posting = this.postings.get(word) || new Map();
-          posting.set(number, (posting.get(number) || 0) + WEIGHTS[name] / long);
+          posting.set(number, (posting.get(number) || 0) + (counts * WEIGHTS[name]) / long);
           this.postings.set(word, posting);
         }
       }
@@ -402,7 +408,7 @@
       const found = [...scores.values()];
       const most = Math.max(0, ...found.map((each) => each.words));
       return found
-        .filter((each) => each.words * 2 >= most)
+        .filter((each) => each.words >= 0.6 * most)
         .map((each) => ({ ...each, score: each.score * (each.words / words.length) ** 2 }));
     }
 
@@ -423,13 +429,13 @@
   function fieldsOf(entry) {
     const [newest, ...older] = entry.wordings;
     return {
-      type: wordsOf(newest.type),
-      explanation: wordsOf(newest.explanations.join(" ")),
-      how: wordsOf(entry.how),
-      hints: wordsOf(newest.hints.join(" ")),
-      context: wordsOf(newest.context),
-      older: wordsOf(older.map((each) => [each.type, ...each.explanations].join(" ")).join(" ")),
-      category: wordsOf(entry.categoryTitle),
+      type: countedWords(newest.type),
+      explanation: countedWords(newest.explanations.join(" ")),
+      how: countedWords(entry.how),
+      hints: countedWords(newest.hints.join(" ")),
+      context: countedWords(newest.context),
+      older: countedWords(older.map((each) => [each.type, ...each.explanations].join(" ")).join(" ")),
+      category: countedWords(entry.categoryTitle),
     };
   }
 
@@ -467,8 +473,15 @@
     constructor(index) {
       this.entries = index.entries.map((row) => entryOf(row, index));
       this.numbers = new Map(this.entries.map((entry, number) => [entry.id, number]));
-      this.messages = new Messages(this.entries);
-      this.words = new Words(this.entries);
+    }
+
+    // Prepared when they are first needed: a page that is only read needs neither.
+    get messages() {
+      return (this.preparedMessages ??= new Messages(this.entries));
+    }
+
+    get words() {
+      return (this.preparedWords ??= new Words(this.entries));
     }
 
     /* The entries for a query, best first: `{entry, by}`. */

@@ -22,20 +22,25 @@ def outputs(site: Site) -> Iterator[Output]:
         "title": "Releases",
         "description": "Graph breaks that each release of torch added, reworded and retired.",
         "releases": site.releases,
+        "upcoming": site.upcoming,
         "chart": growth_chart(site.releases[::-1]),
     }
     yield Output(
-        path, (frame, site.releases), renderer("releases.html", frame, path, **listed_values)
+        path,
+        (frame, site.releases, site.upcoming),
+        renderer("releases.html", frame, path, **listed_values),
     )
-    names = [each.release for each in site.releases]
+    every = [*([site.upcoming] if site.upcoming else []), *site.releases]
+    names = [each.release for each in every]
     known = frozenset(site.breaks)
-    for each, newer in zip(site.releases, [None, *names], strict=False):
+    for each, newer in zip(every, [None, *names], strict=False):
         sections = _sections(each)
         values: dict[str, Any] = {
             "kind": "release",
             "title": f"torch {each.release}",
             "description": f"Graph breaks in torch {each.release}: {_summary(sections)}.",
             "release": each,
+            "upcoming": each is site.upcoming,
             "sections": sections,
             "summary": _summary(sections),
             "known": known,
