@@ -72,7 +72,10 @@ def _image(tokens: Sequence[Token], index: int, *_: object) -> str:
     token = tokens[index]
     target = str(token.attrGet("src") or "")
     shown = escape(token.content or target)
-    if not _SCHEME.match(target):
+    inside_link = sum(each.type == "link_open" for each in tokens[:index]) > sum(
+        each.type == "link_close" for each in tokens[:index]
+    )
+    if inside_link or not _SCHEME.match(target):
         return shown  # the site has no files of contributors
     return f"{_opened(target)}{shown}</a>"
 

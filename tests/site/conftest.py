@@ -1,0 +1,78 @@
+"""What the tests of the site share: one home for what is read of torch, one built site."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import address, browser, hosted, visit  # noqa: F401
+from sitekit import Registry, SiteCli
+
+from fullgraph.registry.entries import REGISTRY_FILE
+from fullgraph.registry.installed import torch_folder
+from fullgraph.registry.sources import require_installed
+from fullgraph.site.build import build
+from fullgraph.site.data import gather
+from fullgraph.site.model import Site
+from fullgraph.site.settings import Plan, make_plan
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def _own_home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's is read, neither what was fetched nor a `site.toml`."""
+    monkeypatch.setenv("FULLGRAPH_HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def installed_site(home: Path) -> Site:
+    """The site of the installed torch, as data."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FULLGRAPH_HOME", str(home))
+        return gather(require_installed())
+
+
+@pytest.fixture(scope="session")
+def _built_once(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "site"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FULLGRAPH_HOME", str(home))
+        build(require_installed(), _empty_plan(folder.parent), folder)
+    return folder
+
+
+@pytest.fixture
+def built(_built_once: Path, tmp_path: Path) -> Path:
+    """A site of the installed torch that a test may spoil."""
+    return Path(shutil.copytree(_built_once, tmp_path / "site"))
+
+
+def _empty_plan(folder: Path) -> Plan:
+    return Plan(make_plan().settings, None, folder / "info", None, None)
+
+
+@pytest.fixture
+def registry() -> Registry:
+    """The entries of the installed registry, to be changed by a test."""
+    torch = torch_folder()
+    assert torch is not None
+    entries: Registry = json.loads((torch / REGISTRY_FILE).read_bytes())
+    return copy.deepcopy(entries)
+
+
+@pytest.fixture
+def site_cli(tmp_path: Path) -> Iterator[SiteCli]:
+    cli = SiteCli(tmp_path)
+    yield cli
+    for process in cli.running:
+        process.kill()
+        process.wait()

@@ -1,0 +1,195 @@
+"""What a site knows about each break, release and category."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sitekit import Registry
+
+from fullgraph.errors import FullgraphError
+from fullgraph.registry import history, sources
+from fullgraph.registry.entries import REGISTRY_FILE
+from fullgraph.registry.sources import chronicle, require_installed, snapshot_named
+from fullgraph.site.data import gather
+from fullgraph.site.model import Site
+from fullgraph.site.seen import read_seen
+
+
+def test_every_entry_of_every_known_release_has_a_page(installed_site: Site) -> None:
+    assert set(installed_site.breaks) == set(require_installed().entries) | chronicle().ids()
+    assert list(installed_site.breaks) == sorted(installed_site.breaks)
+
+
+def test_statuses_are_those_of_the_chosen_release(installed_site: Site) -> None:
+    snapshot = require_installed()
+    for identifier, each in installed_site.breaks.items():
+        if identifier not in snapshot.entries:
+            assert each.status == "later"
+        else:
+            assert each.status == ("live" if snapshot.is_live(identifier) else "retired")
+
+
+def test_pages_know_what_explain_knows(installed_site: Site) -> None:
+    from fullgraph.registry.pages import Library
+
+    library = Library()
+    for identifier in ("GB0000", "GB0124", "GB0170", "GB0291", "GB7000"):
+        assert installed_site.breaks[identifier].page == library.page(identifier)
+
+
+def test_texts_that_only_the_source_has_are_read_in_bulk(installed_site: Site) -> None:
+    from fullgraph.registry.templates import lacks_text
+
+    snapshot = require_installed()
+    bare = [name for name, wordings in snapshot.entries.items() if lacks_text(wordings[0])]
+    for identifier in bare[::12]:
+        added = sources.source_text(identifier, snapshot)
+        assert set(added.hints) <= set(installed_site.breaks[identifier].page.hints)
+
+
+def test_a_bare_registry_knows_new_reworded_and_missing_entries(
+    tmp_path: Path, registry: Registry
+) -> None:
+    del registry["GB0000"]
+    registry["GB9990"] = [{**registry["GB0124"][0], "Gb_type": "Cannot juggle"}]
+    registry["GB0125"].insert(0, {**registry["GB0125"][0], "Hints": ["Do not."]})
+    file = tmp_path / "registry.json"
+    file.write_text(json.dumps(registry))
+    site = gather(snapshot_named(str(file)))
+    assert site.breaks["GB9990"].status == "unreleased"
+    assert site.breaks["GB0000"].status == "vanished"
+    assert site.breaks["GB0000"].page.explanation  # from the installed torch
+    assert site.breaks["GB0124"].status == "live"  # as in the newest release
+    upcoming = site.upcoming
+    assert upcoming is not None
+    assert "GB9990" in [change.id for change in upcoming.new]
+    assert "GB0000" in [change.id for change in upcoming.vanished]
+    assert ("GB0125", ("hints",)) in [(change.id, change.what) for change in upcoming.reworded]
+    assert upcoming.retired == ()
+    assert all(release.release != site.release for release in site.releases)
+
+
+def test_an_entry_without_any_text_at_hand_still_has_its_facts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A registry of one entry, on a machine without torch."""
+    monkeypatch.setattr(sources, "torch_folder", lambda: None)
+    monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "empty"))
+    entry = {"Gb_type": "Cannot juggle", "Context": "", "Explanation": "No.", "Hints": []}
+    (tmp_path / "registry.json").write_text(json.dumps({"GB9990": [entry]}))
+    site = gather(snapshot_named(str(tmp_path / "registry.json")))
+    each = site.breaks["GB0124"]
+    assert (each.status, each.worded, each.page.hints) == ("vanished", False, ())
+    assert each.page.earlier_call_sites
+    assert each.example is not None
+    assert [mark.mark for mark in each.history] == ["live"] * len(each.history)
+    assert site.breaks["GB9990"].worded
+
+
+def test_releases_tell_their_changes(installed_site: Site) -> None:
+    releases = {release.release: release for release in installed_site.releases}
+    names = [release.release for release in installed_site.releases]
+    assert names == chronicle().releases[::-1]
+    assert (releases["2.8.0"].before, len(releases["2.8.0"].new)) == (None, 219)
+    assert releases["2.15.0"].before == "2.14.1"
+    assert all(release.date for release in installed_site.releases)
+    for later, earlier in itertools.pairwise(names):
+        now, then = releases[later], releases[earlier]
+        assert now.entries == then.entries + len(now.new) - len(now.vanished)
+        gone = {change.id for change in now.vanished}
+        facts = history.known_facts()[earlier]
+        vanished_live = sum(facts.entries[identifier].live for identifier in gone)
+        new_live = sum(history.known_facts()[later].entries[change.id].live for change in now.new)
+        assert now.live == (
+            then.live + new_live + len(now.revived) - len(now.retired) - vanished_live
+        )
+
+
+def test_every_category_is_there_and_every_break_is_in_one(installed_site: Site) -> None:
+    listed = [each for category in installed_site.categories for each in category.breaks]
+    assert sorted(listed) == [each.id for each in installed_site.breaks.values() if each.worded]
+    assert all("<h2>" in category.html for category in installed_site.categories)
+
+
+def test_related_breaks_are_others_and_few(installed_site: Site) -> None:
+    found = 0
+    for each in installed_site.breaks.values():
+        ids = [related.id for related in each.related]
+        assert each.id not in ids
+        assert len(ids) == len(set(ids)) <= 6
+        found += bool(ids)
+    assert found > len(installed_site.breaks) / 2
+
+
+def test_missing_content_is_what_the_page_lacks(installed_site: Site) -> None:
+    for each in installed_site.breaks.values():
+        assert ("example" in each.missing) == (each.example is None)
+        assert ("hints" in each.missing) == (not each.page.hints)
+        assert "additional information" in each.missing
+
+
+def test_another_registry_may_name_its_checkout_as_it_likes(
+    tmp_path: Path, registry: Registry
+) -> None:
+    torch = tmp_path / "pytorch" / "torch"
+    (torch / "_dynamo").mkdir(parents=True)
+    (torch / REGISTRY_FILE).write_text(json.dumps(registry))
+    (torch / "_dynamo" / "x.py").write_text('unimplemented(gb_type="Cannot juggle")\n')
+    (tmp_path / "pytorch" / "version.txt").write_text("2.99.0a0\n")
+    site = gather(snapshot_named(str(tmp_path / "pytorch")))
+    assert site.release == "2.99.0a0"
+    assert "2.99.0a0" not in [release.release for release in site.releases]
+    assert site.upcoming is not None
+    # Its source raises nothing of what the newest release raises.
+    assert len(site.upcoming.retired) > 400
+    assert {each.status for each in site.breaks.values()} == {"retired", "vanished"}
+
+
+# Seen in
+
+
+def report(*sites: tuple[str | None, int], format_: int = 1) -> str:
+    found: list[dict[str, Any]] = [{"id": name, "occurrences": n} for name, n in sites]
+    return json.dumps({"format": format_, "sites": found, "summary": {}})
+
+
+def test_a_sweep_is_counted_by_program_site_and_occurrence(tmp_path: Path) -> None:
+    (tmp_path / "bert.json").write_text(report(("GB0124", 3), ("GB0124", 1), (None, 9)))
+    (tmp_path / "vision").mkdir()
+    (tmp_path / "vision" / "vit.json").write_text(report(("GB0124", 5), ("GB0002", 1)))
+    seen = read_seen(tmp_path)
+    assert set(seen) == {"GB0124", "GB0002"}
+    counts = seen["GB0124"]
+    assert (counts.programs, counts.sites, counts.occurrences) == (2, 3, 9)
+    assert counts.names == ("vision/vit", "bert")
+    assert read_seen(tmp_path / "bert.json")["GB0124"].names == ("bert",)
+
+
+def test_a_real_report_is_read(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torch\n\n@torch.compile(backend='eager')\ndef f(x):\n"
+        "    return x.item() + 1\n\nf(torch.ones(1))\n"
+    )
+    command = ["run", "--format", "json", "-o", str(tmp_path / "r.json"), str(program)]
+    subprocess.run([sys.executable, "-m", "fullgraph", *command], check=True)
+    assert read_seen(tmp_path / "r.json")["GB0124"].occurrences == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("{", "is not a report"), ("[]", "is not a report"), (report(format_=9), "format 9")],
+)
+def test_what_is_not_a_report_is_named(tmp_path: Path, content: str, words: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(FullgraphError, match=words):
+        read_seen(tmp_path)
+    with pytest.raises(FullgraphError, match="cannot read"):
+        read_seen(tmp_path / "nothing.json")

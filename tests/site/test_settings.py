@@ -1,0 +1,71 @@
+"""`site.toml` and the options that win over it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fullgraph.errors import FullgraphError
+from fullgraph.site.settings import make_plan
+
+GOOD = """
+title = "Our breaks"
+address = "https://example.org/breaks"
+repository = "https://github.com/owner/name"
+branch = "trunk"
+info = "more/info"
+release = "2.13"
+seen = "sweep"
+"""
+
+
+def test_settings_are_read_and_options_win(tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text(GOOD)
+    plan = make_plan()
+    assert plan.settings.title == "Our breaks"
+    assert plan.settings.address == "https://example.org/breaks/"
+    assert plan.settings.repository == "owner/name"
+    assert (plan.settings.branch, plan.settings.info_path) == ("trunk", "more/info")
+    assert (plan.release, plan.info, plan.seen) == ("2.13", Path("more/info"), Path("sweep"))
+    (tmp_path / "elsewhere").mkdir()
+    other = make_plan(info="elsewhere", release="2.15", seen="x.json")
+    assert (other.release, other.info, other.seen) == (
+        "2.15",
+        Path("elsewhere"),
+        Path("x.json"),
+    )
+    assert other.settings == plan.settings
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "my.toml").write_text('info = "notes"\nseen = "sweep"\n')
+    plan = make_plan(settings="there/my.toml")
+    assert (plan.info, plan.seen) == (Path("there/notes"), Path("there/sweep"))
+
+
+def test_without_a_file_there_are_defaults() -> None:
+    plan = make_plan()
+    assert (plan.settings.repository, plan.release, plan.info) == ("", None, Path("info"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('titel = "x"', "there is no setting 'titel'"),
+        ("title = 3", "title must be a text"),
+        ("title = ", "cannot be read"),
+        ('address = "example.org"', "address must start with"),
+        ('repository = "name"', "repository must be OWNER/NAME"),
+        ('info = "../elsewhere"', "info must be a folder beside"),
+        ('branch = ""', "must not be empty"),
+        ("\xff", "cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "site.toml").write_bytes(text.encode("latin-1"))
+    with pytest.raises(FullgraphError, match=words) as caught:
+        make_plan()
+    assert "\n" not in str(caught.value)
+    assert "site.toml" in str(caught.value)
