@@ -62,7 +62,7 @@ class SiteCli:
         return (self.folder / "log").read_text()
 
 
-def until(happened: Callable[[], object], what: str, seconds: float = 30) -> None:
+def until(happened: Callable[[], object], what: str, seconds: float = 120) -> None:
     """Looks again and again until it has happened, or it has taken too long."""
     deadline = time.monotonic() + seconds
     while not happened():
