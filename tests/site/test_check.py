@@ -11,8 +11,9 @@ from sitekit import SiteCli, rebuild
 
 from fullgraph.errors import FullgraphError
 from fullgraph.site.check import check_site
+from fullgraph.site.fingerprint import digest
 from fullgraph.site.markers import START
-from fullgraph.site.output import MANIFEST, digest
+from fullgraph.site.output import MANIFEST
 from fullgraph.site.settings import make_plan
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -61,7 +62,7 @@ class Strict(HTMLParser):
 
 def parsed(text: str) -> Strict:
     parser = Strict()
-    parser.feed(to_html(text, 2))
+    parser.feed(to_html(text, 3))
     parser.close()
     assert parser.open == []
     return parser
@@ -142,9 +143,20 @@ def test_an_image_of_another_host_becomes_a_link() -> None:
     assert shown.text == "one two three\n"
 
 
-def test_headings_fit_below_that_of_the_section() -> None:
-    html = to_html("# One\n\n## Two\n\n###### Six\n", 2)
-    assert [html.count(f"<h{level}>") for level in range(1, 7)] == [0, 0, 1, 1, 0, 1]
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ((1, 2, 6), (3, 4, 5)),
+        ((2, 2, 3), (3, 3, 4)),
+        ((4, 1, 4), (3, 3, 4)),
+        ((1, 2, 3, 4, 5, 6), (3, 4, 5, 6, 6, 6)),
+    ],
+)
+def test_headings_fit_below_that_of_the_section(
+    written: tuple[int, ...], shown: tuple[int, ...]
+) -> None:
+    html = to_html("".join(f"{'#' * level} Heading\n\n" for level in written), 3)
+    assert tuple(map(int, re.findall(r"<h(\d)>Heading</h\1>", html))) == shown
 
 
 def test_html_is_shown_as_text_and_python_is_highlighted() -> None:

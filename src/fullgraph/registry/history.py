@@ -106,12 +106,18 @@ class Chronicle:
 
     def __init__(self, facts: Iterable[Facts]) -> None:
         self.facts = sorted(facts, key=lambda each: sort_key(each.release))
+        self._histories: dict[str, History | None] = {}
 
     @property
     def releases(self) -> list[str]:
         return [facts.release for facts in self.facts]
 
     def history(self, identifier: str) -> History | None:
+        if identifier not in self._histories:
+            self._histories[identifier] = self._history(identifier)
+        return self._histories[identifier]
+
+    def _history(self, identifier: str) -> History | None:
         statuses: list[ReleaseStatus] = []
         before = ""
         for facts in self.facts:

@@ -148,9 +148,11 @@ def snapshot_of_files(
 
 def source_text(identifier: str, snapshot: Snapshot) -> SourceText:
     """What the source adds to an entry; of the installed torch it is read when asked for."""
-    torch = torch_folder()
-    if identifier in snapshot.texts or snapshot.origin != "installed" or torch is None:
+    if identifier in snapshot.texts or snapshot.origin != "installed":
         return snapshot.texts.get(identifier, SourceText())
+    torch = torch_folder()
+    if torch is None:
+        return SourceText()
     from fullgraph.registry.liveness import calls_in, shared_hints, texts_of
 
     sites = {identifier: (snapshot.sites or {}).get(identifier, ())}
@@ -196,10 +198,10 @@ def snapshot_of_path(path: Path, name: str = "") -> Snapshot:
 
 def _checkout_version(torch: Path) -> str:
     try:
-        return base_of((torch.parent / "version.txt").read_text().strip())
-    except OSError:
-        version = installed_version(torch)
-        return "checkout" if version == "unknown" else base_of(version)
+        version = base_of((torch.parent / "version.txt").read_text().strip())
+    except (OSError, UnicodeDecodeError):
+        version = base_of(installed_version(torch))
+    return version if version != "unknown" and _NAME.fullmatch(version) else "checkout"
 
 
 def _bare_snapshot(data: bytes, name: str, origin: str) -> Snapshot:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path, PurePath
-from typing import Any
 
-from msgspec import Struct, msgpack, structs
+from msgspec import Struct, structs
 
 from fullgraph.registry.entries import Snapshot
 from fullgraph.site.data import gather
+from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
 from fullgraph.site.model import Site
-from fullgraph.site.output import FileFacts, Folder, Manifest, check_folder, digest, opened
+from fullgraph.site.output import FileFacts, Folder, Manifest, check_folder, opened
 from fullgraph.site.pages import Output, all_outputs
 from fullgraph.site.settings import Plan
-
-_SOURCE = Path(__file__).parent
-_MADE_OF = {".py", ".html", ".css", ".js", ".svg", ".xml", ".txt"}
 
 Tell = Callable[[str], None]
 
@@ -104,25 +100,6 @@ def dated(site: Site, before: Manifest) -> Site:
     today = datetime.now(UTC).date().isoformat()
     days = {name: before.first_seen.get(name, today) for name in names}
     return structs.replace(site, first_seen=days)
-
-
-def fingerprint(facts: Any) -> str:
-    return digest(msgpack.encode(facts, enc_hook=_plain, order="deterministic"))
-
-
-def _plain(value: Any) -> Any:
-    # Where the catalog lies on this machine is not what a page shows.
-    if isinstance(value, PurePath):
-        return value.name
-    raise NotImplementedError(f"{type(value).__name__} cannot be a fact")
-
-
-@cache
-def maker_fingerprint() -> str:
-    """Of everything that decides how facts become files."""
-    files = [file for file in sorted(_SOURCE.rglob("*")) if file.suffix in _MADE_OF]
-    parts = [f"{file.relative_to(_SOURCE)}\0".encode() + file.read_bytes() for file in files]
-    return digest(b"\0".join(parts))
 
 
 def _safe(output: Output) -> str:

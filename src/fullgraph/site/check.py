@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from fullgraph.registry.releases import is_release
 from fullgraph.registry.sources import snapshot_named
-from fullgraph.site.build import dated, fingerprint, maker_fingerprint
+from fullgraph.site.build import dated
 from fullgraph.site.data import gather
+from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
 from fullgraph.site.info import read_info
 from fullgraph.site.links import link_problems, read_page, requests_in
 from fullgraph.site.model import Site
-from fullgraph.site.output import Manifest, OutputError, digest, read_manifest
+from fullgraph.site.output import Manifest, OutputError, read_manifest
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.settings import Plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from fullgraph.catalog.read import Example, read_example, unreachable
+from fullgraph.catalog.read import Example, unreachable
 from fullgraph.registry.entries import Snapshot
 from fullgraph.registry.history import Chronicle, History
 from fullgraph.registry.pages import shared_hints
@@ -14,7 +14,7 @@ from fullgraph.registry.sources import chronicle, with_texts
 from fullgraph.registry.taxonomy import CATEGORIES
 from fullgraph.site.changes import all_releases, upcoming_release
 from fullgraph.site.info import Added, edit_link, read_info
-from fullgraph.site.markdown import to_html
+from fullgraph.site.memory import Renderings, all_examples
 from fullgraph.site.model import (
     Break,
     CategoryPage,
@@ -40,12 +40,14 @@ def gather(
     snapshot = with_texts(snapshot)
     story = chronicle([snapshot], only_final=True)
     texts = all_texts(snapshot, story)
-    added = read_info(info, texts) if info else Added()
+    renderings = Renderings()
+    examples = all_examples()
+    added = read_info(info, texts, renderings) if info else Added()
     counts = read_seen(seen) if seen else {}
     related = related_breaks(text.page for text in texts.values())
     breaks = {}
     for identifier, text in texts.items():
-        example = read_example(identifier)
+        example = examples.get(identifier)
         own = added.infos.get(identifier)
         breaks[identifier] = Break(
             id=identifier,
@@ -61,6 +63,8 @@ def gather(
             edit_link=edit_link(identifier, settings, own),
             missing=_missing(text, example, bool(own and own.html)),
         )
+    categories = _categories(breaks.values(), renderings)
+    renderings.save()
     return Site(
         settings=settings,
         release=snapshot.release,
@@ -68,7 +72,7 @@ def gather(
         origin=snapshot.origin,
         breaks=breaks,
         releases=all_releases(story, breaks, snapshot),
-        categories=_categories(breaks.values()),
+        categories=categories,
         shared_hints=frozenset(shared_hints(snapshot)),
         problems=added.problems,
         orphans=added.orphans,
@@ -119,7 +123,7 @@ def _missing(text: Text, example: Example | None, has_info: bool) -> tuple[str, 
     return tuple(name for name, lacks in lacking.items() if lacks)
 
 
-def _categories(breaks: Iterable[Break]) -> tuple[CategoryPage, ...]:
+def _categories(breaks: Iterable[Break], renderings: Renderings) -> tuple[CategoryPage, ...]:
     members: dict[str, list[str]] = {}
     for each in breaks:
         members.setdefault(each.page.category, []).append(each.id)
@@ -130,7 +134,7 @@ def _categories(breaks: Iterable[Break]) -> tuple[CategoryPage, ...]:
             advice=category.advice,
             fixable=category.fixable,
             cost=category.cost,
-            html=to_html(category.page),
+            html=renderings(category.page, 2),
             breaks=tuple(members.get(category.name, ())),
         )
         for category in CATEGORIES

@@ -6,7 +6,7 @@ The files are only ever read. What is wrong with one is told, and what can be sh
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
@@ -20,8 +20,8 @@ from fullgraph.site.model import Info, Settings
 
 _NAME = re.compile(r"gb(\d{4,})\.md", re.IGNORECASE)
 _NEARLY = re.compile(r"gb.*\.(md|markdown)", re.IGNORECASE)
-# `# A heading` of a contributor comes below the page's own heading of the section.
-_HEADINGS_LOWERED_BY = 2
+# Below the page's own heading of the section.
+_TOP_HEADING = 3
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -41,13 +41,15 @@ class InfoFile(NamedTuple):
     section: Section
 
 
-def read_info(folder: Path, known: Collection[str]) -> Added:
+def read_info(
+    folder: Path, known: Collection[str], render: Callable[[str, int], str] = to_html
+) -> Added:
     """All files of a folder; `known` are the ids that have a page."""
     infos: dict[str, Info] = {}
     orphans = []
     problems = list(misnamed(folder))
     for file in info_files(folder):
-        info = _info(file)
+        info = _info(file, render)
         if info.problem:
             problems.append(f"{file.name} ({info.problem})")
         if file.id in infos:
@@ -97,9 +99,9 @@ def section_of(data: bytes) -> Section:
         return Section(find_section(data.decode(errors="replace")).text, problem)
 
 
-def _info(file: InfoFile) -> Info:
+def _info(file: InfoFile, render: Callable[[str, int], str]) -> Info:
     text = file.section.text.removeprefix(_BYTE_ORDER_MARK)
-    html = to_html(text, _HEADINGS_LOWERED_BY) if text.strip() else ""
+    html = render(text, _TOP_HEADING) if text.strip() else ""
     return Info(file.name, text, html, file.section.problem)
 
 

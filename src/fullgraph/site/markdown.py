@@ -26,9 +26,24 @@ _PAGE = re.compile(r"(?:\./)?(gb\d{4,})\.md(?=#|\?|$)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def to_html(text: str, lower_headings_by: int = 0) -> str:
-    html: str = _parser().render(_CONTROL.sub("�", text), {"lower": lower_headings_by})
+def to_html(text: str, top: int = 2) -> str:
+    """`top` is the level of the text's first heading, below that of what it stands in."""
+    parser = _parser()
+    tokens = parser.parse(_CONTROL.sub("�", text))
+    _fit_headings(tokens, top)
+    html: str = parser.renderer.render(tokens, parser.options, {})
     return html
+
+
+def _fit_headings(tokens: Sequence[Token], top: int) -> None:
+    """Levels that start at `top` and leave none out on the way down, as readers expect."""
+    headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+    levels = sorted({token.tag for token in headings})
+    level = top - 1
+    for token in headings:
+        if token.nesting == 1:
+            level = min(top + levels.index(token.tag), level + 1, 6)
+        token.tag = f"h{level}"
 
 
 def is_allowed_link(target: str) -> bool:
@@ -45,17 +60,10 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.validateLink = is_allowed_link  # type: ignore[assignment]
     rules = cast(Any, parser.renderer).rules
-    rules["heading_open"] = rules["heading_close"] = _heading
     rules["link_open"] = _link
     rules["image"] = _image
     rules["fence"] = rules["code_block"] = _code
     return parser
-
-
-def _heading(tokens: Sequence[Token], index: int, _: object, env: dict[str, Any]) -> str:
-    token = tokens[index]
-    level = min(int(token.tag[1:]) + int(env["lower"]), 6)
-    return f"<h{level}>" if token.nesting == 1 else f"</h{level}>\n"
 
 
 def _link(tokens: Sequence[Token], index: int, *_: object) -> str:

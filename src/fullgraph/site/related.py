@@ -64,26 +64,28 @@ class _Words:
         self._words = {page.id: _words_of(page) for page in pages}
         counts = Counter(word for words in self._words.values() for word in words)
         self._weights = {word: math.log(len(pages) / n) for word, n in counts.items()}
-        self._lengths = {each: self._weigh(words) for each, words in self._words.items()}
-        self._members = _grouped((page.category, page.id) for page in pages)
+        self._lengths = {
+            each: sum(self._weights[word] for word in words) for each, words in self._words.items()
+        }
+        self._holders = _grouped(
+            ((page.category, word), page.id) for page in pages for word in self._words[page.id]
+        )
 
     def alike(self, page: Page) -> list[str]:
-        mine = self._words[page.id]
-        scored = []
-        for other in self._members[page.category]:
-            shared = mine & self._words[other]
-            if not shared or other == page.id:
-                continue
-            smaller = math.sqrt(self._lengths[page.id] * self._lengths[other])
-            likeness = self._weigh(shared) / smaller if smaller else 0.0
-            if likeness >= _ALIKE:
-                scored.append((-likeness, other))
-        return [other for _, other in sorted(scored)]
-
-    def _weigh(self, words: Iterable[str]) -> float:
-        # Sorted, because a sum of floats depends on its order and sets have none.
-        return sum(self._weights[word] for word in sorted(words))
+        shared: dict[str, float] = {}
+        for word in self._words[page.id]:
+            weight = self._weights[word]
+            for other in self._holders[page.category, word]:
+                shared[other] = shared.get(other, 0.0) + weight
+        own = self._lengths[page.id]
+        scored = [
+            (-weight / math.sqrt(own * self._lengths[other]), other)
+            for other, weight in shared.items()
+            if weight > 0 and other != page.id
+        ]
+        return [other for score, other in sorted(scored) if -score >= _ALIKE]
 
 
-def _words_of(page: Page) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(f"{page.type} {page.explanation}"))
+def _words_of(page: Page) -> list[str]:
+    """Each word once. Sorted, because a sum of floats depends on its order."""
+    return sorted({word.lower() for word in _WORD.findall(f"{page.type} {page.explanation}")})

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from msgspec import msgpack
-
 from fullgraph.errors import FullgraphError
 from fullgraph.registry.entries import Snapshot
 from fullgraph.registry.sources import snapshot_named, sync_address
 from fullgraph.site.build import build
+from fullgraph.site.fingerprint import fingerprint
 from fullgraph.site.inputs import Stamp, is_address, stamp_of_contributions
-from fullgraph.site.output import check_folder, digest
+from fullgraph.site.output import check_folder
 from fullgraph.site.settings import Plan
 from fullgraph.site.stopping import Stopper, StopRequested
 
@@ -46,7 +45,7 @@ def watch(make_plan: Callable[[], Plan], folder: Path, every: float, tell: Tell)
 def _round(plan: Plan, folder: Path, before: _State | None, stopper: Stopper, say: Tell) -> _State:
     with stopper.interruptible():
         snapshot = _read_source(plan)
-    state = (digest(msgpack.encode(snapshot)), stamp_of_contributions(plan))
+    state = (fingerprint(snapshot), stamp_of_contributions(plan))
     if state != before or not folder.is_dir():
         say(build(snapshot, plan, folder, say).summary())
     return state

@@ -48,13 +48,12 @@ def _entry(release: Release, site: Site) -> str:
     upcoming = release is site.upcoming
     # What is not released keeps its name while it changes, so each state is an entry of its own.
     name = f"{release.release}-{site.checksum}" if upcoming else release.release
-    link = "releases/index.html" if upcoming else release.path
     return (
         "<entry>\n"
         f"<id>{address or _NO_ADDRESS}releases/{_text(name)}</id>\n"
         f"<title>{_title(release, upcoming)}</title>\n"
         f"<updated>{_day(release, site)}T00:00:00Z</updated>\n"
-        f'<link rel="alternate" type="text/html" href="{address}{_text(link)}"/>\n'
+        f'<link rel="alternate" type="text/html" href="{address}{_text(release.path)}"/>\n'
         f'<content type="html">{escape(_content(release, address))}</content>\n'
         "</entry>\n"
     )

@@ -1,0 +1,156 @@
+"""The site: a full build next to Jekyll's of as many bare pages, a rebuild, and what it weighs.
+
+Both build the entries of torch 2.15.0, in processes of their own that take turns. Ours has that
+registry in its cache and nothing else; its pages carry code, charts, history, search and JSON,
+while Jekyll's have only the texts of the registry. The registry is fetched if it is not here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench._timing import verdict
+from fullgraph.registry import cache
+from fullgraph.registry.sources import snapshot_named
+
+RELEASE = "2.15.0"
+ROUNDS = 5
+MOST_OF_JEKYLL = 1.0
+MOST_SECONDS_TO_REBUILD = 0.5
+MOST_BYTES_OF_HOME = 150_000
+MOST_BYTES_OF_A_BREAK = 30_000
+
+
+def main() -> bool:
+    print(f"site: {RELEASE}")
+    with tempfile.TemporaryDirectory() as name:
+        bench = _Bench(Path(name))
+        return all([_against_jekyll(bench), _rebuild(bench), _weight(bench.out)])
+
+
+class _Bench:
+    """A home with one registry, a site, and the same entries as pages for Jekyll."""
+
+    def __init__(self, folder: Path) -> None:
+        snapshot_named(RELEASE)
+        self.folder = folder
+        self.home = folder / "home"
+        self.out = folder / "out"
+        self.registry = self.home / "registry" / f"{RELEASE}.json"
+        self.registry.parent.mkdir(parents=True)
+        shutil.copy(cache.folder() / self.registry.name, self.registry)
+        self.environment = {
+            **os.environ,
+            "FULLGRAPH_HOME": str(self.home),
+            "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+        }
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
+
+    def build(self) -> tuple[float, str]:
+        command = [sys.executable, "-m", "fullgraph", "site", "build", "-o", str(self.out)]
+        return self._timed([*command, "--release", RELEASE])
+
+    def full_build(self) -> float:
+        shutil.rmtree(self.out, ignore_errors=True)
+        shutil.rmtree(self.home / "site", ignore_errors=True)
+        return self.build()[0]
+
+    def change_an_entry(self, text: str) -> None:
+        cached: dict[str, Any] = json.loads(self.registry.read_bytes())
+        cached["snapshot"]["entries"]["GB0124"][0]["Hints"] = [text]
+        self.registry.write_text(json.dumps(cached))
+
+    def write_jekyll_pages(self) -> int:
+        pages = self.folder / "pages"
+        pages.mkdir()
+        (pages / "_config.yml").write_text("title: Graph breaks\n")
+        cached = json.loads(self.registry.read_bytes())
+        for name, wordings in cached["snapshot"]["entries"].items():
+            (pages / f"{name.lower()}.md").write_text(_bare_page(name, wordings[0]))
+        return len(cached["snapshot"]["entries"])
+
+    def jekyll(self) -> float:
+        shutil.rmtree(self.folder / "jekyll", ignore_errors=True)
+        command = ["jekyll", "build", "--quiet", "--disable-disk-cache"]
+        places = ["-s", str(self.folder / "pages"), "-d", str(self.folder / "jekyll")]
+        return self._timed([*command, *places])[0]
+
+    def _timed(self, command: list[str]) -> tuple[float, str]:
+        start = time.perf_counter()
+        done = subprocess.run(
+            command,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+            cwd=self.folder,
+        )
+        return time.perf_counter() - start, done.stdout
+
+
+def _bare_page(name: str, wording: dict[str, Any]) -> str:
+    hints = "\n".join(f"- {hint}" for hint in wording["Hints"])
+    # What looks like Liquid must stay text.
+    return (
+        f"---\ntitle: {name}\n---\n{{% raw %}}\n# {name}\n\n{wording['Gb_type']}\n\n## Context\n\n"
+        f"{wording['Context']}\n\n## Explanation\n\n{wording['Explanation']}\n\n## Hints\n\n"
+        f"{hints}\n{{% endraw %}}\n"
+    )
+
+
+def _against_jekyll(bench: _Bench) -> bool:
+    if shutil.which("jekyll") is None:
+        print("  jekyll is not installed here: apt-get install jekyll")
+        return False
+    count = bench.write_jekyll_pages()
+    bench.full_build()  # the first run writes bytecode
+    pairs = [(bench.full_build(), bench.jekyll()) for _ in range(ROUNDS)]
+    ours, theirs = (list(times) for times in zip(*pairs, strict=True))
+    files = sum(file.is_file() for file in bench.out.rglob("*"))
+    print(f"  ours: {files} files, median {median(ours):.2f} s, best {min(ours):.2f} s")
+    print(f"  jekyll: {count} pages, median {median(theirs):.2f} s, best {min(theirs):.2f} s")
+    return verdict("full build, to jekyll", median(ours) / median(theirs), MOST_OF_JEKYLL)
+
+
+def _rebuild(bench: _Bench) -> bool:
+    times = []
+    written = ""
+    for number in range(ROUNDS):
+        bench.change_an_entry(f"Another hint, number {number}.")
+        seconds, output = bench.build()
+        times.append(seconds)
+        written = re.sub(r".*: (\d+ written).*", r"\1", output.strip())
+    print(f"  one entry changed: {written}, best {min(times):.2f} s")
+    return verdict("seconds to rebuild, median", median(times), MOST_SECONDS_TO_REBUILD)
+
+
+def _weight(site: Path) -> bool:
+    home = site / "index.html"
+    loaded = re.findall(r'(?:src|href)="((?:assets/|search-index)[^"?]+)', home.read_text())
+    total = _compressed(home) + sum(_compressed(site / name) for name in dict.fromkeys(loaded))
+    pages = {file.name: _compressed(file) for file in (site / "gb").glob("*.html")}
+    biggest = max(pages, key=lambda name: pages[name])
+    print(f"  home with {', '.join(dict.fromkeys(loaded))}; the biggest break is {biggest}")
+    return all(
+        [
+            verdict("KB of the home page, compressed", total / 1000, MOST_BYTES_OF_HOME / 1000),
+            verdict(
+                "KB of a break, compressed", pages[biggest] / 1000, MOST_BYTES_OF_A_BREAK / 1000
+            ),
+        ]
+    )
+
+
+def _compressed(file: Path) -> int:
+    return len(gzip.compress(file.read_bytes(), mtime=0))
