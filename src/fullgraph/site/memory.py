@@ -26,6 +26,16 @@ def _file(name: str) -> Path:
     return cache.folder().parent / "site" / f"{name}.json"
 
 
+def compiled_templates() -> Path | None:
+    """A folder for templates that were compiled before; None if there can be none."""
+    folder = _file("").parent / "templates"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
 def _recall(name: str, key: str, type_: Any) -> Any:
     """What was remembered under the same key; None if it was another, or nothing."""
     try:

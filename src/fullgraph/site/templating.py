@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from fullgraph.registry.entries import checksum_of
 from fullgraph.site import words
+from fullgraph.site.memory import compiled_templates
 from fullgraph.site.model import Site
 
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ def _special(match: re.Match[str]) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 
+    compiled = compiled_templates()
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -108,6 +110,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
         auto_reload=False,
+        bytecode_cache=FileSystemBytecodeCache(str(compiled)) if compiled else None,
     )
     environment.filters["prose"] = prose
     environment.filters["short"] = words.short
