@@ -4,13 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test chromium lint bench clean
 
 demo: $(READY)
 	$(BIN)/fullgraph run examples/tour.py
 
-test: lint
+test: lint chromium
 	$(BIN)/pytest
+
+# The browser tests use the system's Chromium; without one they are skipped.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get install --yes --quiet=2 --no-install-recommends chromium || \
+	    { apt-get update --quiet=2 && \
+	      apt-get install --yes --quiet=2 --no-install-recommends chromium; }; } >/dev/null 2>&1; } || \
+	echo "There is no chromium here: the browser tests are skipped."
 
 lint: $(READY)
 	$(BIN)/ruff check src tests bench examples

@@ -1,0 +1,199 @@
+"""The pages in a real browser: they work, look right in both themes, and ask nobody else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import Visit, write
+from playwright.sync_api import Page, expect
+
+from fullgraph.registry.sources import snapshot_named
+from fullgraph.site.data import gather
+
+# One of every kind, and those that show something that others do not.
+KINDS = [
+    "index.html",
+    "index.html?q=tensor+item&status=live",
+    "gb/gb0124.html",  # additional information, two fixes
+    "gb/gb0102.html",  # earlier wordings
+    "gb/gb0038.html",  # retired
+    "categories/index.html",
+    "categories/data-dependent.html",
+    "releases/index.html",
+    "releases/2.13.0.html",
+    "dashboard.html",
+    "about.html",
+    "not/there.html",
+]
+
+
+def _violations(page: Page, *rules: str) -> list[str]:
+    """What axe finds, with these rules or with all."""
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    # Rows are alike, and hundreds of them would take a minute.
+    page.evaluate("document.querySelectorAll('.rows li:nth-child(n+5)').forEach(e => e.remove())")
+    only = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
+    results = Axe().run(page, options={"resultTypes": ["violations"], **only})
+    return [
+        f"{rule['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:200]}"
+        for rule in results.response["violations"]
+        for node in rule["nodes"][:3]
+    ]
+
+
+@pytest.mark.parametrize("path", KINDS)
+def test_every_kind_of_page_is_accessible_and_fits(visit: Visit, path: str) -> None:
+    for width in (1280, 375):
+        page = visit(path, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        assert _violations(page) == [], width
+        page.emulate_media(color_scheme="dark")
+        assert _violations(page, "color-contrast") == [], width
+
+
+def test_landmarks_title_and_language(visit: Visit, address: str) -> None:
+    page = visit("")
+    for path in KINDS:
+        page.goto(address + path)
+        assert page.title().endswith("Graph breaks")
+        assert page.get_attribute("html", "lang") == "en"
+        for landmark in ("header.top", "main", "footer.bottom", "h1"):
+            assert page.locator(landmark).count() == 1, (path, landmark)
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+
+
+def test_the_page_of_a_break_has_all_its_parts(visit: Visit) -> None:
+    page = visit("gb/gb0124.html")
+    headings = page.locator("h2").all_inner_texts()
+    assert headings == [
+        "Why it happens", "Ways out", "Example and fix", "Additional information",
+        "What torch prints", "History", "Where torch raises it", "Related",
+    ]  # fmt: skip
+    assert page.locator(".badge").first.inner_text() == "live"
+    assert page.locator(".fix").count() == 2
+    assert page.locator(".fix del").first.inner_text().strip() == "scale = x.abs().max().item()"
+    assert page.locator(".fix ins").first.inner_text().strip() == "scale = x.abs().max()"
+    assert page.locator("#info pre .f, #info pre .b").count() > 0
+    assert "github.com/pytorch/pytorch/blob/v" in str(page.get_attribute(".places a", "href"))
+    link = str(page.locator("a", has_text="Improve this page").get_attribute("href"))
+    assert link == "https://github.com/owner/name/edit/main/info/gb0124.md"
+    assert "since" in str(page.locator("svg.history").get_attribute("aria-label"))
+    for anchor in page.locator(".contents a").all():
+        assert page.locator(str(anchor.get_attribute("href"))).count() == 1
+
+
+def test_code_stands_side_by_side_or_one_above_the_other(visit: Visit) -> None:
+    for width, beside in ((1280, True), (375, False)):
+        page = visit("gb/gb0124.html", width=width)
+        before, after = (page.locator(f".fix .{name}").first for name in ("breaks", "fixed"))
+        one, other = before.bounding_box(), after.bounding_box()
+        assert one is not None
+        assert other is not None
+        assert (one["y"] == other["y"]) is beside
+
+
+def test_code_can_be_copied(visit: Visit) -> None:
+    page = visit("gb/gb0124.html", permissions=["clipboard-read", "clipboard-write"])
+    button = page.locator(".fixed .copy").first
+    button.click()
+    expect(button).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "def fixed(x):\n    scale = x.abs().max()\n    return x / scale\n"
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(visit: Visit) -> None:
+    page = visit("gb/gb0124.html", color_scheme="dark")
+
+    def is_dark() -> bool:
+        color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, color.removeprefix("rgb(").rstrip(")").split(","))) < 200
+
+    assert is_dark()
+    page.locator("button.theme").click()
+    assert not is_dark()
+    page.locator("a.brand").click()
+    page.wait_for_url("**/index.html")
+    assert page.get_attribute("html", "data-theme") == "light"
+    assert not is_dark()
+    page.locator("button.theme").click()
+    page.reload()
+    assert is_dark()
+
+
+def test_a_remembered_theme_is_there_before_anything_is_drawn(visit: Visit) -> None:
+    page = visit("index.html", color_scheme="light")
+    page.locator("button.theme").click()
+    page.add_init_script(
+        "new MutationObserver(() => {"
+        "  const theme = document.documentElement.dataset.theme;"
+        "  if (document.body && !window.first) window.first = theme"
+        "}).observe(document, {childList: true, subtree: true})"
+    )
+    page.reload()
+    assert page.evaluate("window.first") == "dark"
+
+
+def test_without_javascript_everything_can_be_reached(visit: Visit) -> None:
+    page = visit("index.html", java_script_enabled=False)
+    assert page.locator("#all li:visible").count() > 500
+    assert page.locator("form.search").is_hidden()
+    assert page.locator("button.theme").is_hidden()
+    page.locator("#all a", has_text="Unsupported Tensor.item() call").click()
+    assert page.locator("h1").inner_text().startswith("Unsupported Tensor.item() call")
+    assert page.locator(".copy").count() == 0
+    for name in ("Categories", "Releases", "Dashboard", "About"):
+        page.locator("header nav a", has_text=name).click()
+        assert page.locator("main h1").inner_text() == name
+
+
+def test_from_a_folder_it_works_the_same(visit: Visit, hosted: Path) -> None:
+    page = visit("index.html", at=f"{hosted.as_uri()}/")
+    page.fill("#q", "gb124")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/gb/gb0124.html")
+    page.locator("a[rel=next]").click()
+    assert page.locator(".eyebrow .id").inner_text() == "GB0125"
+    page.locator(".crumbs a").first.click()
+    assert page.locator("#results").count() == 1
+
+
+def test_a_missing_page_of_any_depth_leads_home(visit: Visit, address: str) -> None:
+    page = visit("a/b/c/d.html")
+    assert page.locator("h1").inner_text() == "There is no such page"
+    page.locator("main a.button").click()
+    assert page.url == f"{address}index.html"
+    expect(page.locator("#q")).to_be_visible()
+
+
+def test_what_is_printed_is_the_text(visit: Visit) -> None:
+    page = visit("gb/gb0102.html")
+    page.emulate_media(media="print")
+    for hidden in ("header.top", ".pager", ".contents", ".copy"):
+        assert page.locator(hidden).first.is_hidden()
+    cut = "[...document.querySelectorAll('pre')].some(e => e.scrollWidth > e.clientWidth + 1)"
+    assert not page.evaluate(cut)
+
+
+def test_html_in_a_registry_is_shown_as_text(visit: Visit, tmp_path: Path) -> None:
+    evil = "</script></textarea><script>window.owned = 1</script><img src=x onerror='owned=1'>"
+    entry = {
+        "Gb_type": f"Evil {evil}", "Context": f"{evil} {{x}}",
+        "Explanation": f"{evil}\u2028 `{evil}` {{thing}}", "Hints": [evil, "<!--"],
+    }  # fmt: skip
+    file = tmp_path / "registry.json"
+    file.write_text(json.dumps({"GB0001": [entry, {**entry, "Gb_type": f"Older {evil}"}]}))
+    shown = ("index.html", "search-index.js", "assets/", "gb/gb0001.html", "dashboard.html")
+    write(gather(snapshot_named(str(file))), tmp_path / "site", shown)
+    home = f"{(tmp_path / 'site').as_uri()}/"
+    for path in ("index.html?q=evil", "gb/gb0001.html", "dashboard.html"):
+        page = visit(path, at=home)
+        assert page.evaluate("window.owned") is None
+        assert page.locator("main img, main script").count() == 0
+    assert page.goto(f"{home}gb/gb0001.html")
+    assert evil in page.locator("h1").inner_text()
+    page.goto(f"{home}index.html?q=evil")
+    assert evil in page.locator("#results li").first.inner_text()
