@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,28 @@ def test_manifests_do_not_depend_on_when_or_where(built: Path, tmp_path: Path) -
         file.touch()
     rebuild(built)
     assert (built / MANIFEST).read_bytes() == before
+
+
+def test_a_fresh_clone_of_a_published_site_has_nothing_to_commit(
+    built: Path, tmp_path: Path
+) -> None:
+    """What the scheduled workflow does: a build without a change leaves the checkout clean."""
+
+    def git(*args: str, cwd: Path) -> str:
+        identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        command = ["git", *identity, *args]
+        return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
+
+    git("init", "--quiet", cwd=built)
+    git("add", "--all", cwd=built)
+    git("commit", "--quiet", "--message", "site", cwd=built)
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", str(built), str(clone), cwd=tmp_path)
+    assert rebuild(clone).rendered == 0
+    assert git("status", "--porcelain", cwd=clone) == ""
+    (tmp_path / "info").mkdir()
+    (tmp_path / "info" / "gb0124.md").write_text(f"{START}\nNews.\n{END}\n")
+    rebuild(clone)
+    changed = {line[3:] for line in git("status", "--porcelain", cwd=clone).splitlines()}
+    assert {"gb/gb0124.html", "api/gb/GB0124.json", MANIFEST} <= changed
+    assert len(changed) < 12

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -138,6 +140,27 @@ def test_a_folder_that_is_not_writable_is_one_clear_line(tmp_path: Path, site_cl
     assert result.returncode == 2
     assert result.stderr.startswith("fullgraph: ")
     assert result.stderr.count("\n") == 1
+
+
+def test_a_full_disk_leaves_the_good_site(built: Path, tmp_path: Path, site_cli: SiteCli) -> None:
+    """No file may grow beyond what the manifest needs: the largest output does not fit."""
+    before = files_in(built)
+    limit = (built / MANIFEST).stat().st_size + 20_000
+    assert max(map(len, before.values())) > limit
+    (tmp_path / "site.toml").write_text('title = "Another title"\n')
+    result = subprocess.run(
+        site_cli.command("build", "-o", str(built)),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        check=False,
+    )
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "cannot write" in result.stderr
+    assert {name: data for name, data in files_in(built).items() if name in before} == before
+    assert site_cli("build", "-o", str(built)).returncode == 0
+    assert b"Another title" in (built / "index.html").read_bytes()
 
 
 # Several at once, and sudden ends

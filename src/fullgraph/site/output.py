@@ -110,15 +110,17 @@ class Folder:
     def _replace(self, changed: Mapping[str, bytes]) -> None:
         """Everything is written beside the site first; a rename each puts it in place."""
         stage = self.path / _STAGE
-        for folder in {os.path.dirname(name) for name in changed}:
-            (stage / folder).mkdir(parents=True, exist_ok=True)
-            (self.path / folder).mkdir(parents=True, exist_ok=True)
-        for name, data in changed.items():
-            with open(stage / name, "wb") as file:
-                file.write(data)
-        for name in changed:
-            os.replace(stage / name, self.path / name)
-        shutil.rmtree(stage, ignore_errors=True)
+        try:
+            for folder in {os.path.dirname(name) for name in changed}:
+                (stage / folder).mkdir(parents=True, exist_ok=True)
+                (self.path / folder).mkdir(parents=True, exist_ok=True)
+            for name, data in changed.items():
+                with open(stage / name, "wb") as file:
+                    file.write(data)
+            for name in changed:
+                os.replace(stage / name, self.path / name)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
 
     def _remove_empty_folders(self, name: str) -> None:
         for folder in list((self.path / name).relative_to(self.path).parents)[:-1]:

@@ -47,9 +47,15 @@ def deciding_rule(type_: str, explanation: str = "") -> Rule | None:
             if re.search(rule.pattern, explanation):
                 return rule
     for rule in RULES:
-        if re.search(rule.pattern, type_, re.IGNORECASE):
+        if _compiled(rule.pattern).search(type_):
             return rule
     return None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # When it is first needed; and `re` takes longer to find it again than it takes to search.
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def facts_of(
