@@ -11,9 +11,13 @@ from fullgraph.registry.pages import Page
 from fullgraph.site.model import Related
 
 _MOST = 6
-# How alike the words of two entries must be, from 0 to 1.
+# How alike the words of two entries must be, from 0 to 1; the nearest few may be less so.
 _ALIKE = 0.3
-_WORD = re.compile(r"[A-Za-z_][\w.]*\w")
+_SOMEWHAT_ALIKE = 0.1
+_FEW = 3
+# A word that one in so many entries has tells nothing about any of them.
+_TOO_COMMON = 10
+_WORD = re.compile(r"[A-Za-z_]\w+")
 
 
 def related_breaks(pages: Iterable[Page]) -> dict[str, tuple[Related, ...]]:
@@ -61,9 +65,13 @@ class _Words:
     """Compares entries of one category by their words; a rare word counts more."""
 
     def __init__(self, pages: list[Page]) -> None:
-        self._words = {page.id: _words_of(page) for page in pages}
-        counts = Counter(word for words in self._words.values() for word in words)
-        self._weights = {word: math.log(len(pages) / n) for word, n in counts.items()}
+        found = {page.id: _words_of(page) for page in pages}
+        counts = Counter(word for words in found.values() for word in words)
+        often = len(pages) / _TOO_COMMON
+        self._weights = {word: math.log(len(pages) / n) for word, n in counts.items() if n <= often}
+        self._words = {
+            each: [word for word in words if word in self._weights] for each, words in found.items()
+        }
         self._lengths = {
             each: sum(self._weights[word] for word in words) for each, words in self._words.items()
         }
@@ -81,9 +89,13 @@ class _Words:
         scored = [
             (-weight / math.sqrt(own * self._lengths[other]), other)
             for other, weight in shared.items()
-            if weight > 0 and other != page.id
+            if other != page.id
         ]
-        return [other for score, other in sorted(scored) if -score >= _ALIKE]
+        return [
+            other
+            for rank, (score, other) in enumerate(sorted(scored))
+            if -score >= (_SOMEWHAT_ALIKE if rank < _FEW else _ALIKE)
+        ]
 
 
 def _words_of(page: Page) -> list[str]:
