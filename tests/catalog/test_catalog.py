@@ -80,6 +80,14 @@ def test_a_helper_is_shown_only_where_it_is_used() -> None:
     assert "class ScaleDense(" in example.fixes[0].source
 
 
+def test_what_is_registered_for_an_operator_is_shown_with_it() -> None:
+    example = read_example("GB0087")
+    assert example is not None
+    assert "@unit_rows.register_fake" in example.breaks
+    assert "@unit_rows_complete.register_fake" in example.fixes[0].source
+    assert "@unit_rows.register_fake" not in example.fixes[0].source
+
+
 def test_every_id_is_in_the_registry_and_in_one_place_only() -> None:
     ids = set(registry())
     assert set(example_ids()) <= ids

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
+from collections import Counter
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,6 +57,10 @@ class _Part(NamedTuple):
     defines: frozenset[str]
     words: frozenset[str]
 
+    @property
+    def is_import(self) -> bool:
+        return self.source.startswith(("import ", "from "))
+
 
 class CatalogError(FullgraphError):
     """A file of the catalog that does not say what it must."""
@@ -90,13 +95,15 @@ def _read(file: Path) -> Example:
     fixes = {name: node for name, node in functions.items() if _mark(node) is not None}
     parts = _parts(text, tree, {"breaks", "inputs", *fixes})
     breaks = _source(text, functions["breaks"])
+    # What the arguments are made of belongs to the example, though `inputs` itself is not shown.
+    inputs = _source(text, functions["inputs"])
     releases: Any = facts.get("RELEASES", ("2.13", "2.13"))
     return Example(
         id=file.stem.upper(),
         file=file,
         how=(ast.get_docstring(tree) or "").strip(),
-        breaks=_needed(parts, breaks) + breaks,
-        fixes=tuple(_fix(text, parts, node) for node in fixes.values()),
+        breaks=_needed(parts, breaks + inputs) + breaks,
+        fixes=tuple(_fix(text, parts, inputs, node) for node in fixes.values()),
         instead=" ".join(str(facts.get("INSTEAD", "")).split()),
         eager_raises=bool(facts.get("EAGER_RAISES", False)),
         releases=(str(releases[0]), str(releases[1])),
@@ -113,15 +120,15 @@ def _facts(tree: ast.Module) -> dict[str, object]:
     return facts
 
 
-def _mark(node: ast.FunctionDef) -> ast.Call | None:
+def _mark(node: ast.stmt) -> ast.Call | None:
     """The `@fix(...)` above a function."""
-    for decorator in node.decorator_list:
+    for decorator in getattr(node, "decorator_list", ()):
         if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fix":
             return decorator
     return None
 
 
-def _fix(text: str, parts: list[_Part], node: ast.FunctionDef) -> Fix:
+def _fix(text: str, parts: list[_Part], inputs: str, node: ast.FunctionDef) -> Fix:
     mark = _mark(node)
     if mark is None or len(mark.args) != 2:
         raise CatalogError(f"{node.name}: fix needs a kind and a safety")
@@ -138,7 +145,7 @@ def _fix(text: str, parts: list[_Part], node: ast.FunctionDef) -> Fix:
         kind=kind,
         safety=safety,
         why=" ".join((ast.get_docstring(node) or "").split()),
-        source=_needed(parts, "".join(settings) + source)
+        source=_needed(parts, _text_of(text, mark) + "".join(settings) + source + inputs)
         + "".join(settings)
         + ("\n" if settings else "")
         + source,
@@ -157,12 +164,20 @@ def _parts(text: str, tree: ast.Module, examples: set[str]) -> list[_Part]:
             continue
         source = _source(text, node)
         parts.append(_Part(source, _defined(node), frozenset(_WORD.findall(source))))
-    return parts
+    if all(part.is_import for part in parts):
+        return parts
+    # What nothing else mentions is there for its effect, such as a fake implementation.
+    shown = [_text_of(text, node) for node in tree.body[1:]]
+    mentions = Counter(word for source in shown for word in set(_WORD.findall(source)))
+    telling = {name for name, count in mentions.items() if count > 1 and name != "_"}
+    return [part._replace(defines=part.defines & telling) for part in parts]
 
 
 def _defined(node: ast.stmt) -> frozenset[str]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return frozenset({node.name})
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return frozenset((each.asname or each.name).split(".")[0] for each in node.names)
     names = set()
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
@@ -174,15 +189,15 @@ def _defined(node: ast.stmt) -> frozenset[str]:
 
 def _needed(parts: list[_Part], source: str) -> str:
     """The shared parts that a piece of code uses, by itself or through others of them."""
-    known = frozenset().union(*(part.defines for part in parts))
+    known = frozenset().union(*(part.defines for part in parts if not part.is_import))
     used = set(_WORD.findall(source))
     kept: set[_Part] = set()
     while more := [part for part in parts if part not in kept and _is_needed(part, used, known)]:
         kept.update(more)
         used.update(*(part.words for part in more))
-    shown = [part.source for part in parts if part in kept]
-    imports = [part for part in shown if part.startswith(("import ", "from "))]
-    others = [part for part in shown if part not in imports]
+    shown = [part for part in parts if part in kept]
+    imports = [part.source for part in shown if part.is_import]
+    others = [part.source for part in shown if not part.is_import]
     head = "".join(imports) + ("\n\n" if imports else "")
     return head + "".join(f"{part}\n\n" for part in others)
 
@@ -197,10 +212,10 @@ def _is_needed(part: _Part, used: set[str], known: frozenset[str]) -> bool:
 
 def _source(text: str, node: ast.stmt) -> str:
     """The lines of a statement; of a fix without its mark and the docstring, which are ours."""
-    lines = text.splitlines()
+    lines = _lines(text)
     first = node.lineno
     decorators = getattr(node, "decorator_list", [])
-    mark = _mark(node) if isinstance(node, ast.FunctionDef) else None
+    mark = _mark(node)
     kept = [decorator for decorator in decorators if decorator is not mark]
     if kept:
         first = min(decorator.lineno for decorator in kept)
@@ -210,3 +225,14 @@ def _source(text: str, node: ast.stmt) -> str:
         selected = [n for n in selected if not doc.lineno <= n <= (doc.end_lineno or doc.lineno)]
     source = "\n".join(lines[number - 1] for number in selected) + "\n"
     return _NOT_FOR_READERS.sub("", source)
+
+
+def _text_of(text: str, node: ast.stmt | ast.expr) -> str:
+    """The lines that something is on, with what decorates it."""
+    first = min((each.lineno for each in getattr(node, "decorator_list", ())), default=node.lineno)
+    return "\n".join([*_lines(text)[first - 1 : node.end_lineno], ""])
+
+
+@lru_cache(maxsize=1)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()

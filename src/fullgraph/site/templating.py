@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
 
-_SPECIAL = re.compile(r"‹([^›]*)›|`([^`\n]+)`|(https?://[^\s<>\"'`‹]*[^\s<>\"'`‹.,;:)\]])")
+_HOLE = "‹(?P<hole>[^›]*)›"
+_VAR = r"<var>\g<hole></var>"
+_MARKED = re.compile(rf"{_HOLE}|`(?P<code>[^`\n]+)`")
+# In sentences names of torch's are code as well, marked or not.
+_SENTENCE = re.compile(
+    rf"{_MARKED.pattern}"
+    r"|(?<![\w./])(?P<name>torch(?:\.\w+)+(?:\(\))?(?: ?= ?(?:True|False))?)"
+    r"|(?P<link>https?://[^\s<>\"'`‹]*[^\s<>\"'`‹.,;:)\]])"
+)
 
 
 class Frame(Struct, frozen=True):
@@ -76,26 +84,33 @@ def renderer(template: str, frame: Frame, path: str, **values: Any) -> Callable[
 def prose(text: str) -> Markup:
     """A text of the registry: what is only known at run time, code and links are told apart."""
     paragraphs = [part for part in text.split("\n") if part.strip()]
-    return Markup("<br>".join(_inline(part) for part in paragraphs))
+    return Markup("<br>".join(_inline(part, _SENTENCE) for part in paragraphs))
 
 
-def _inline(text: str) -> str:
+@cache
+def label(text: str) -> Markup:
+    """The same for a name, such as a type: it is code more often than not, so none stands out."""
+    # Names are long, and may be broken where their parts begin.
+    return Markup(re.sub(r"(?<=[\w)])([/._])(?=\w)(?![^<]*>)", r"\1<wbr>", _inline(text, _MARKED)))
+
+
+def _inline(text: str, special: re.Pattern[str]) -> str:
     parts: list[str] = []
     position = 0
-    for match in _SPECIAL.finditer(text):
+    for match in special.finditer(text):
         parts += [escape(text[position : match.start()]), _special(match)]
         position = match.end()
     return "".join([*parts, escape(text[position:])])
 
 
 def _special(match: re.Match[str]) -> str:
-    if match[1] is not None:
-        return f"<var>{escape(match[1])}</var>"
-    if match[2] is not None:
-        # Holes inside code are holes all the same.
-        code = re.sub("‹([^›]*)›", r"<var>\1</var>", escape(match[2]))
-        return f"<code>{code}</code>"
-    return f'<a href="{escape(match[3])}">{escape(match[3])}</a>'
+    text = escape(match[match.lastgroup or 0])
+    if match.lastgroup == "hole":
+        return f"<var>{text}</var>"
+    if match.lastgroup == "link":
+        return f'<a href="{text}">{text}</a>'
+    # Holes inside code are holes all the same.
+    return f"<code>{re.sub(_HOLE, _VAR, text)}</code>"
 
 
 @cache
@@ -113,6 +128,7 @@ def _environment() -> Environment:
         bytecode_cache=FileSystemBytecodeCache(str(compiled)) if compiled else None,
     )
     environment.filters["prose"] = prose
+    environment.filters["label"] = label
     environment.filters["short"] = words.short
     environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     environment.globals["count"] = words.count

@@ -58,7 +58,16 @@
     caption.append(button);
   }
 
+  function addAnchor(heading) {
+    const link = document.createElement("a");
+    link.className = "anchor";
+    link.href = "#" + (heading.id || heading.parentElement.id);
+    link.setAttribute("aria-label", "Link to: " + heading.textContent);
+    heading.append(link);
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".body > section[id] > h2").forEach(addAnchor);
     document.querySelectorAll("button.theme").forEach(addToggle);
     document.querySelectorAll(".code figcaption").forEach(addCopy);
   });

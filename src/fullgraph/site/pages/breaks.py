@@ -71,6 +71,7 @@ def _values(each: Break, site: Site) -> dict[str, Any]:
         "pairs": _fixes(example),
         "alone": code_block(example.breaks) if example and not example.fixes else "",
         "proof": _proof(example),
+        "no_example": _no_example(each),
         "info_html": Markup(each.info.html) if each.info else "",
         "chart": history_chart(each.history),
         "history": history_text(each.history),
@@ -107,6 +108,14 @@ def _fixes(example: Example | None) -> list[_Fix]:
         for fix in (example.fixes if example else ())
         if example
     ]
+
+
+def _no_example(each: Break) -> str:
+    if each.unreachable:
+        return f"There is no example: {each.unreachable.rstrip('.')}."
+    if each.status == "retired":
+        return "There is no example, because nothing raises it any more."
+    return "There is no example of this break yet."
 
 
 def _proof(example: Example | None) -> str:
