@@ -9,6 +9,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from fullgraph.catalog.read import Example
+from fullgraph.registry.templates import is_unevaluated_type
 from fullgraph.site import words
 from fullgraph.site.charts import history_chart, history_text
 from fullgraph.site.code import Pair, code_block, code_pair
@@ -64,6 +65,7 @@ def _values(each: Break, site: Site) -> dict[str, Any]:
         "each": each,
         "page": page,
         "how": how,
+        "unknown_why": is_unevaluated_type(page.explanation),
         "status": words.status_sentence(each, site.release),
         "fixable": words.FIXABLE.get(page.fixable, page.fixable),
         "span": words.span_of(each),

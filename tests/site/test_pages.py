@@ -1,0 +1,150 @@
+"""What the pages are made of: text that stays text, code with its changes, charts, sizes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fullgraph.site.charts import growth_chart, history_chart, history_text
+from fullgraph.site.code import code_pair
+from fullgraph.site.model import Mark, ReleaseMark, Site
+from fullgraph.site.pages import all_outputs
+from fullgraph.site.searchindex import script_of
+from fullgraph.site.templating import label, prose
+
+KILOBYTE = 1024
+_ODD = ["‹", "›", "`", "<script>", "</p>", "&amp;", '"', "'", "torch.cond", "https://a.b/c?d=e&f"]
+TEXTS = st.lists(st.sampled_from(_ODD) | st.text(max_size=6), max_size=12).map("".join)
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, list[tuple[str, str | None]]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, attrs))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(TEXTS)
+def test_a_text_of_the_registry_stays_text(text: str) -> None:
+    for shown in (prose(text), label(text)):
+        tags = _Tags()
+        tags.feed(str(shown))
+        tags.close()
+        for tag, attributes in tags.found:
+            assert tag in ("var", "code", "a", "br", "wbr")
+            for name, value in attributes:
+                assert (tag, name) == ("a", "href")
+                assert re.match("https?://", value or "")
+        left = re.sub("[‹›`\\s]", "", tags.text)
+        assert left == re.sub("[‹›`\\s]", "", text)
+
+
+def test_holes_code_and_names_are_told_apart() -> None:
+    assert prose("call `f(‹x›)` of ‹type of x›, not torch.cond.") == (
+        "call <code>f(<var>x</var>)</code> of <var>type of x</var>, not <code>torch.cond</code>."
+    )
+
+
+def _without(tag: str, html: str) -> list[str]:
+    """The lines of a block of code but for those that are marked."""
+    kept = re.sub(rf"<{tag}>[^\n]*\n</{tag}>", "", html)
+    lines = unescape(re.sub("<[^>]*>", "", kept)).split("\n")
+    return [line for line in lines if line.strip()]
+
+
+LINES = st.lists(st.sampled_from(["a = 1", "b = a", "    return b", "", "def f(x):"]), max_size=9)
+
+
+@given(LINES, LINES)
+def test_what_is_not_marked_is_the_same_on_both_sides(before: list[str], after: list[str]) -> None:
+    pair = code_pair("\n".join(before), "\n".join(after), "fixed")
+    assert _without("del", str(pair.before)) == _without("ins", str(pair.after))
+
+
+def test_another_name_is_no_change() -> None:
+    pair = code_pair("def breaks(x):\n    return x\n", "def fixed(x):\n    return x\n", "fixed")
+    assert "<del>" not in pair.before
+    assert "<ins>" not in pair.after
+
+
+def _history(*marks: Mark, reworded: int = -1) -> tuple[ReleaseMark, ...]:
+    return tuple(
+        ReleaseMark(f"2.{number + 8}.0", mark, number == reworded)
+        for number, mark in enumerate(marks)
+    )
+
+
+def test_a_history_says_what_its_chart_shows() -> None:
+    history = _history("absent", "live", "live", "retired", reworded=2)
+    assert history_text(history) == "Introduced in 2.9.0; reworded in 2.10.0; last live in 2.10.0."
+    chart = str(history_chart(history))
+    assert re.findall("[●◆✕]", chart) == ["●", "◆", "✕"]
+    assert history_text(history) in chart
+    assert "2.8.0 or longer" in history_text(_history("live", "live"))
+    assert history_text(_history("absent")) == "No release that is known has it."
+    assert "not in the registry of 2.9.0" in history_text(_history("live", "absent"))
+
+
+def test_a_chart_without_releases_is_empty() -> None:
+    assert "rect" not in growth_chart(())
+
+
+@given(st.text())
+def test_the_index_is_a_script_and_nothing_else(text: str) -> None:
+    script = script_of({"text": f"</script><!--\u2028{text}"}).decode()
+    assert "<" not in script
+    assert "\u2028" not in script
+    data = json.loads(script.removeprefix("window.FULLGRAPH_INDEX = ").rstrip().rstrip(";"))
+    assert data["text"] == f"</script><!--\u2028{text}"
+
+
+@pytest.fixture(scope="module")
+def pages(installed_site: Site) -> dict[str, bytes]:
+    return {output.path: output.render() for output in all_outputs(installed_site)}
+
+
+def test_pages_are_small(pages: dict[str, bytes]) -> None:
+    needed = ["index.html", "search-index.js"]
+    needed += [f"assets/{name}" for name in ("site.css", "site.js", "search.js", "home.js")]
+    home = sum(len(gzip.compress(pages[path])) for path in needed)
+    assert home < 150 * KILOBYTE
+    breaks = {path: len(gzip.compress(page)) for path, page in pages.items() if "gb/gb" in path}
+    assert len(breaks) > 500
+    assert max(breaks.values()) < 30 * KILOBYTE
+
+
+def test_the_home_page_lists_every_break_once(
+    pages: dict[str, bytes], installed_site: Site
+) -> None:
+    listed = re.findall(rb'<li data-id="(GB\d+)">', pages["index.html"])
+    assert sorted(listed) == sorted(each.encode() for each in installed_site.breaks)
+
+
+def test_pages_are_the_same_each_time(installed_site: Site, pages: dict[str, bytes]) -> None:
+    for output in all_outputs(installed_site):
+        if output.path in ("gb/gb0124.html", "index.html", "dashboard.html"):
+            assert output.render() == pages[output.path]
+        assert msgspec.msgpack.encode(output.facts)
+
+
+def test_links_lead_no_higher_than_the_site(pages: dict[str, bytes]) -> None:
+    for path in ("gb/gb0124.html", "index.html", "categories/python.html"):
+        links = re.findall(rb'(?:href|src)="([^"]*)"', pages[path])
+        inside = [link for link in links if not link.startswith(b"https://")]
+        assert inside
+        assert not any(link.startswith(b"/") for link in inside)
+        assert all(link.count(b"../") <= path.count("/") for link in inside)
