@@ -13,8 +13,9 @@ from fullgraph.registry.releases import sort_key
 from fullgraph.registry.sources import chronicle, with_texts
 from fullgraph.registry.taxonomy import CATEGORIES
 from fullgraph.site.changes import all_releases, upcoming_release
+from fullgraph.site.helper import Helper
 from fullgraph.site.info import Added, edit_link, read_info
-from fullgraph.site.memory import Renderings, all_examples
+from fullgraph.site.memory import CATEGORY_HEADING, Renderings, all_examples
 from fullgraph.site.model import (
     Break,
     CategoryPage,
@@ -37,14 +38,16 @@ def gather(
 ) -> Site:
     """Everything that the pages show. `info` is a folder, `seen` a report or a folder of them."""
     settings = settings or Settings()
+    helper = Helper()
     snapshot = with_texts(snapshot)
     story = chronicle([snapshot], only_final=True)
     texts = all_texts(snapshot, story)
+    related = related_breaks(text.page for text in texts.values())
+    counts = read_seen(seen) if seen else {}
+    helper.wait()
     renderings = Renderings()
     examples = all_examples()
     added = read_info(info, texts, renderings) if info else Added()
-    counts = read_seen(seen) if seen else {}
-    related = related_breaks(text.page for text in texts.values())
     breaks = {}
     for identifier, text in texts.items():
         example = examples.get(identifier)
@@ -134,7 +137,7 @@ def _categories(breaks: Iterable[Break], renderings: Renderings) -> tuple[Catego
             advice=category.advice,
             fixable=category.fixable,
             cost=category.cost,
-            html=renderings(category.page, 2),
+            html=renderings(category.page, CATEGORY_HEADING),
             breaks=tuple(members.get(category.name, ())),
         )
         for category in CATEGORIES

@@ -21,6 +21,9 @@ from fullgraph.registry import cache
 from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
 from fullgraph.site.markdown import to_html
 
+# The level of the first heading in the text of a category.
+CATEGORY_HEADING = 2
+
 
 def _file(name: str) -> Path:
     return cache.folder().parent / "site" / f"{name}.json"
@@ -68,6 +71,10 @@ class Renderings:
         html = self._known.get(key)
         self._used[key] = html = to_html(text, top) if html is None else html
         return html
+
+    @property
+    def are_known(self) -> bool:
+        return bool(self._known)
 
     def save(self) -> None:
         if self._used != self._known:

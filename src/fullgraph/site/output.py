@@ -115,10 +115,9 @@ class Folder:
                 (stage / folder).mkdir(parents=True, exist_ok=True)
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
             for name, data in changed.items():
-                with open(stage / name, "wb") as file:
-                    file.write(data)
+                _write(f"{stage}/{name}", data)
             for name in changed:
-                os.replace(stage / name, self.path / name)
+                os.replace(f"{stage}/{name}", f"{self.path}/{name}")
         finally:
             shutil.rmtree(stage, ignore_errors=True)
 
@@ -130,6 +129,17 @@ class Folder:
     def _write_manifest(self, manifest: Manifest) -> None:
         # One file a line: in a repository, a small change is a small difference.
         replace_file(self.path / MANIFEST, [json.format(json.encode(manifest), indent=1), b"\n"])
+
+
+def _write(path: str, data: bytes) -> None:
+    # A thousand files: `open` takes twice as long.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

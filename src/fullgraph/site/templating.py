@@ -139,3 +139,9 @@ def _environment() -> Environment:
 @cache
 def _template(name: str) -> Template:
     return _environment().get_template(name)
+
+
+def compile_templates() -> None:
+    """All of them, to be kept for this build and later ones."""
+    for file in TEMPLATES.glob("*.html"):
+        _template(file.name)
