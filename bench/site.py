@@ -100,13 +100,19 @@ class _Bench:
 
 
 def _bare_page(name: str, wording: dict[str, Any]) -> str:
+    """The parts that a page of the original site has."""
     hints = "\n".join(f"- {hint}" for hint in wording["Hints"])
+    parts = {
+        "Graph-Break Type": wording["Gb_type"],
+        "Context": wording["Context"],
+        "Explanation": wording["Explanation"],
+        "Hints": hints,
+        "Additional Information": "",
+    }
+    body = "".join(f"## {title}\n\n{text}\n\n" for title, text in parts.items())
     # What looks like Liquid must stay text.
-    return (
-        f"---\ntitle: {name}\n---\n{{% raw %}}\n# {name}\n\n{wording['Gb_type']}\n\n## Context\n\n"
-        f"{wording['Context']}\n\n## Explanation\n\n{wording['Explanation']}\n\n## Hints\n\n"
-        f"{hints}\n{{% endraw %}}\n"
-    )
+    head = f"---\ntitle: {name}\n---\n{{% raw %}}\n# {name}\n\n"
+    return f"{head}{body}[Home](index.html)\n{{% endraw %}}\n"
 
 
 def _against_jekyll(bench: _Bench) -> bool:
