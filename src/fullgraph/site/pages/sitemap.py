@@ -24,7 +24,7 @@ def outputs(site: Site) -> Iterator[Output]:
     paths = (
         *_FIXED,
         *(category.path for category in site.categories),
-        *(release.path for release in site.releases),
+        *(release.path for release in (site.upcoming, *site.releases) if release),
         *(each.path for each in site.breaks.values()),
     )
     yield Output("sitemap.xml", (address, paths), partial(_sitemap, address, paths))
