@@ -33,6 +33,8 @@ def _is_worth_it() -> bool:
 
 
 def _fork() -> int | None:
+    import jinja2  # noqa: F401  # both will need it, and it takes a while
+
     process = os.fork()
     if process:
         return process
