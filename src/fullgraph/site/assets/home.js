@@ -148,11 +148,26 @@
     return location.pathname + (text ? `?${text}` : "");
   }
 
+  let pending = null;
+
+  /* Browsers limit how often an address may change, and people type fast. */
   function remember(push) {
-    const target = address();
+    if (push) settle();
+    else clearTimeout(pending && pending.timer);
+    const step = { method: push ? "pushState" : "replaceState", query: box.value, target: address() };
+    pending = step;
+    if (push) settle();
+    else step.timer = setTimeout(settle, 250);
+  }
+
+  function settle() {
+    if (!pending) return;
+    const { method, query, target, timer } = pending;
+    clearTimeout(timer);
+    pending = null;
     if (target === location.pathname + location.search) return;
     try {
-      history[push ? "pushState" : "replaceState"]({ query: box.value }, "", target);
+      history[method]({ query }, "", target);
     } catch {
       // a browser may forbid it for files; the search works all the same
     }
@@ -227,6 +242,7 @@
     return !box.value.slice(box.selectionEnd).includes("\n");
   }
 
+  document.addEventListener("click", settle, { capture: true }); // before a link is followed
   box.addEventListener("input", () => {
     const isFirst = !new URLSearchParams(location.search).has("q");
     update();
