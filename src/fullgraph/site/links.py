@@ -26,7 +26,6 @@ _JS_REQUEST = re.compile(
 # Attributes that make a browser load something by itself.
 _LOADING = ("src", "srcset", "poster", "background", "data")
 _LOADING_RELATIONS = re.compile(r"\b(stylesheet|icon|preload|modulepreload|prefetch|manifest)\b")
-_NAMED_ONLY = re.compile(r"\b(canonical|alternate|prev|next|license|author)\b")
 
 
 class Page(NamedTuple):
