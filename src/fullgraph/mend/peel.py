@@ -1,0 +1,271 @@
+"""Break after break: try what could remove it, keep what is proven, look again.
+
+Settings come first, for all breaks at once, then rewrites one by one, then value guards; then the
+same again, because breaks come into view behind those that are gone. What is kept at the end is
+what is needed: every step is left out once, to see whether it makes a difference.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from fullgraph.mend.fixers import Fixer, Spot, all_fixers
+from fullgraph.mend.model import Candidate, MendError, Plan, Safety, Trial
+from fullgraph.model.report import Cause
+
+Tell = Callable[[str], None]
+# Each may uncover breaks behind it, but not without end.
+_MOST_NEW = 4
+_SAFETIES: tuple[Safety, ...] = ("exact", "specialised", "reordered", "dropped")
+
+
+class Step(Struct, frozen=True):
+    """Something that is kept, and the break that it was for."""
+
+    candidate: Candidate
+    cause: Cause
+    # How the file was before, and how it is with it.
+    before: str = ""
+    after: str = ""
+
+
+class Attempt(Struct, frozen=True):
+    """Something that was tried and is not kept."""
+
+    title: str
+    why: str
+
+
+class Peeled(Struct, frozen=True):
+    baseline: Trial
+    final: Trial
+    plan: Plan
+    steps: tuple[Step, ...]
+    # What was tried for the breaks that are left, by `identity`.
+    tried: dict[str, tuple[Attempt, ...]]
+    out_of_time: bool
+
+
+class Shop(Protocol):
+    """Where things are tried: a workshop, or forks of this process."""
+
+    def ask(self, task: Any, plan: Plan = ..., effects: Safety = ..., **more: Any) -> int: ...
+
+    def answer(self, number: int) -> Trial: ...
+
+
+class Peeler:
+    def __init__(
+        self, shop: Shop, *, deadline: float, tell: Tell, fixers: Iterable[Fixer] | None = None
+    ) -> None:
+        self._shop = shop
+        self._deadline = deadline
+        self._tell = tell
+        self._fixers = list(all_fixers() if fixers is None else fixers)
+        self._steps: list[Step] = []
+        self._plan = Plan()
+        self._tried: dict[str, list[Attempt]] = {}
+        self._failed: set[tuple[str, str]] = set()
+
+    def run(self) -> Peeled:
+        self._tell("running it as it is")
+        baseline = self._shop.answer(self._shop.ask("reference"))
+        _require(baseline)
+        self._baseline = self._now = baseline
+        while self._causes() and not self._late():
+            if not any(stage() for stage in (self._settings, self._rewrites, self._rest)):
+                break
+        self._leave_out_what_is_not_needed()
+        return Peeled(
+            baseline=baseline,
+            final=self._now,
+            plan=self._plan,
+            steps=tuple(self._steps),
+            tried={name: tuple(each) for name, each in self._tried.items()},
+            out_of_time=self._late(),
+        )
+
+    def _late(self) -> bool:
+        return time.monotonic() > self._deadline
+
+    def _causes(self) -> tuple[Cause, ...]:
+        return self._now.report.causes if self._now.report else ()
+
+    # The stages. Each says whether it has kept something.
+
+    def _settings(self) -> bool:
+        """All settings that could help, together; one by one where that does not work."""
+        found = list(self._candidates(lambda fixer: fixer.kind == "setting"))
+        if not found:
+            return False
+        together = [(cause, candidate) for cause, candidate in found]
+        if len({candidate.fixer for _, candidate in together}) > 1 and self._try(together):
+            return True
+        return any(self._try([each]) for each in _one_a_fixer(found))
+
+    def _rewrites(self) -> bool:
+        kept = False
+        while not self._late():
+            found = self._candidates(lambda fixer: fixer.kind in ("rewrite", "hoist"))
+            if not any(self._try([each]) for each in found):
+                return kept
+            kept = True
+        return kept
+
+    def _rest(self) -> bool:
+        """Value guards, with the settings that failed without them; then escapes."""
+        guards = _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "guard"))
+        if guards:
+            settings = _one_a_fixer(
+                self._candidates(lambda fixer: fixer.kind == "setting", again=True)
+            )
+            if any(self._try(each) for each in ([*guards, *settings], guards)):
+                return True
+        return any(self._try([each]) for each in self._candidates(lambda f: f.kind == "escape"))
+
+    def _candidates(
+        self, wanted: Callable[[Fixer], bool], *, again: bool = False
+    ) -> Iterator[tuple[Cause, Candidate]]:
+        """What could be tried now and was not tried in vain; `again` lets that pass."""
+        for cause in self._causes():
+            text = self._text(cause.file)
+            if text is None:
+                continue
+            spot = Spot(cause, text)
+            for fixer in self._fixers:
+                for candidate in fixer.candidates(spot) if wanted(fixer) else ():
+                    if again or self._mark(cause, candidate) not in self._failed:
+                        yield cause, candidate
+
+    def _mark(self, cause: Cause, candidate: Candidate) -> tuple[str, str]:
+        change = candidate.file.text if candidate.file else repr(sorted(candidate.settings))
+        situation = f"{self._plan.guards} {sorted(self._plan.settings)}"
+        about = "" if candidate.file is None else self.identity(cause)
+        return f"{about} {candidate.title} {situation}", change
+
+    # Trying
+
+    def _try(self, chosen: list[tuple[Cause, Candidate]]) -> bool:
+        plan = self._plan
+        for _, candidate in chosen:
+            plan = candidate.added_to(plan)
+        if plan == self._plan or self._late():
+            return False
+        effects = least_safe([*(s.candidate for s in self._steps), *(c for _, c in chosen)])
+        self._tell(f"trying {', '.join(dict.fromkeys(c.title for _, c in chosen))}")
+        trial = self._shop.answer(self._shop.ask("trial", plan, effects, varied=False))
+        why = self._objection(trial, [cause for cause, _ in chosen])
+        if why:
+            for cause, candidate in chosen:
+                self._failed.add(self._mark(cause, candidate))
+                attempts = self._tried.setdefault(self.identity(cause), [])
+                attempts.append(Attempt(candidate.title, why))
+            return False
+        for cause, candidate in _one_a_change(chosen):
+            before = self._text(cause.file) or ""
+            after = candidate.file.text if candidate.file else before
+            self._steps.append(Step(candidate, cause, before, after))
+        self._plan, self._now = plan, trial
+        return True
+
+    def _objection(self, trial: Trial, causes: list[Cause]) -> str:
+        """Why a trial is not good enough; empty if it is."""
+        if trial.error or trial.report is None:
+            return trial.error or "nothing could be captured"
+        if trial.differences:
+            first = trial.differences[0]
+            return f"{first.mode}, {first.sample}: {first.what}"
+        if trial.recompiled > self._now.recompiled:
+            return f"the second and third call compile {trial.recompiled} more"
+        before, after = _score(self._now), _score(trial)
+        gone = {self.identity(cause) for cause in causes} - self._identities(trial)
+        if not gone:
+            return "the break is still there"
+        if after < before:
+            return ""
+        places = {(cause.file, cause.line) for cause in causes}
+        for cause in trial.report.causes:
+            if (cause.file, cause.line) in places:
+                return f"another break takes its place: {cause.type}"
+        if after[0] > before[0] + _MOST_NEW:
+            return f"{after[0] - before[0]} breaks come into view"
+        return ""
+
+    # What is what
+
+    def _text(self, file: str) -> str | None:
+        if file in self._plan.files:
+            return self._plan.files[file].text
+        try:
+            return Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def identity(self, cause: Cause) -> str:
+        """A break by what it says, not by its line: lines move."""
+        text = self._text(cause.file)
+        line = "" if text is None else Spot(cause, text).line.strip()
+        return f"{cause.id} {cause.type} {cause.file} {cause.function} {line}"
+
+    def _identities(self, trial: Trial) -> set[str]:
+        return {self.identity(cause) for cause in (trial.report.causes if trial.report else ())}
+
+    # At the end
+
+    def _leave_out_what_is_not_needed(self) -> None:
+        if self._steps and _score(self._now) >= _score(self._baseline):
+            self._steps, self._plan, self._now = [], Plan(), self._baseline
+        for step in reversed(self._steps):
+            without = [each for each in self._steps if each is not step]
+            # A later rewrite of the same file holds an earlier one in its text.
+            if not without or self._late() or step.candidate.file is not None:
+                continue
+            plan = plan_of(without)
+            effects = least_safe(each.candidate for each in without)
+            trial = self._shop.answer(self._shop.ask("trial", plan, effects, varied=False))
+            if not trial.error and not trial.differences and _score(trial) <= _score(self._now):
+                self._steps, self._plan, self._now = without, plan, trial
+
+
+def plan_of(steps: Iterable[Step]) -> Plan:
+    plan = Plan()
+    for step in steps:
+        plan = step.candidate.added_to(plan)
+    return plan
+
+
+def _score(trial: Trial) -> tuple[int, int, int]:
+    """Less is better: sites, frames in eager, graphs."""
+    if trial.report is None:
+        return (10**9, 0, 0)
+    summary = trial.report.summary
+    return (summary.sites + summary.eager_frames, summary.eager_frames, summary.graphs)
+
+
+def least_safe(candidates: Iterable[Candidate]) -> Safety:
+    return max((each.safety for each in candidates), key=_SAFETIES.index, default="exact")
+
+
+def _one_a_fixer(found: Iterable[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
+    return list({candidate.fixer: (cause, candidate) for cause, candidate in found}.values())
+
+
+def _one_a_change(chosen: list[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
+    """A setting that helps several breaks is kept once."""
+    return _one_a_fixer(reversed(chosen))[::-1]
+
+
+def _require(baseline: Trial) -> None:
+    if baseline.error or baseline.report is None:
+        raise MendError(f"the program cannot be run again: {baseline.error}")
+    if baseline.differences:
+        first = baseline.differences[0]
+        raise MendError(
+            f"the program is not deterministic ({first.sample}: {first.what}), so nothing can be "
+            "proven about it: seed it"
+        )

@@ -1,0 +1,256 @@
+"""What a child of the workshop does: run the recorded calls under a plan, and compare.
+
+Every sample starts from the same state of its module, so the order of samples means nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fullgraph.capture.api import Watch
+from fullgraph.mend.model import Difference, GuardCost, Request, Safety, Samples, Trial
+from fullgraph.mend.outcome import Outcome, compared, run_call
+from fullgraph.mend.patch import apply_patches
+from fullgraph.mend.record import Call, Recorder, Target
+from fullgraph.mend.settings import settings_hold
+from fullgraph.mend.vary import variations
+
+_REFERENCE = "reference.pt"
+_MOST_DIFFERENCES = 12
+_STEADY_CALLS = 7
+
+
+@dataclass
+class Sample:
+    name: str
+    call: Call
+    recorded: bool
+
+
+def samples_of(recorder: Recorder) -> list[Sample]:
+    """The recorded calls first, then others like them."""
+    calls = [Sample(f"call {n}", call, True) for n, call in enumerate(recorder.calls, 1)]
+    kinds: dict[int, Sample] = {}
+    for sample in calls:
+        kinds.setdefault(id(sample.call.target), sample)
+    varied = [
+        Sample(f"{sample.name}, {name}", call, False)
+        for sample in kinds.values()
+        for name, call in variations(sample.call)
+    ]
+    return calls + varied
+
+
+def perform(request: Request, recorder: Recorder, folder: Path) -> Trial:
+    """Called in a fresh fork; whatever it changes dies with it."""
+    samples = samples_of(recorder)
+    if request.task == "reference":
+        return _reference(request, samples, folder)
+    apply_patches(request.plan.files.values())
+    before: dict[str, Outcome] = torch.load(folder / _REFERENCE, weights_only=False)
+    today: dict[str, Outcome] = torch.load(folder / f"today-{_REFERENCE}", weights_only=False)
+    return _Tried(
+        request, [s for s in samples if request.varied or s.recorded], before, today
+    ).run()
+
+
+def _reference(request: Request, samples: list[Sample], folder: Path) -> Trial:
+    """The program as it is: in eager, twice, and compiled."""
+    before: dict[str, Outcome] = {}
+    differences: list[Difference] = []
+    for sample in samples:
+        with _same_state(sample.call.target):
+            before[sample.name] = run_call(
+                sample.call, sample.call.target.original, sample.call.target
+            )
+        with _same_state(sample.call.target):
+            again = run_call(sample.call, sample.call.target.original, sample.call.target)
+        found = compared(before[sample.name], again, exact=True)
+        differences += [Difference(sample.name, each, "eager") for each in found.problems]
+    torch.save(before, folder / _REFERENCE)
+    tried = _Tried(request, samples, before, {})
+    trial = tried.run()
+    torch.save(tried.compiled, folder / f"today-{_REFERENCE}")
+    from msgspec.structs import replace
+
+    # What differs here already is torch's doing; only what differs from eager to eager counts.
+    return replace(trial, differences=tuple(differences[:_MOST_DIFFERENCES]))
+
+
+class _Tried:
+    """One plan, run on samples."""
+
+    def __init__(
+        self,
+        request: Request,
+        samples: list[Sample],
+        before: dict[str, Outcome],
+        today: dict[str, Outcome],
+    ) -> None:
+        self._request = request
+        self._samples = samples
+        self._before = before
+        self._today = today
+        self._effects: Safety = request.effects
+        self.compiled: dict[str, Outcome] = {}
+        self._differences: list[Difference] = []
+        self._largest = 0.0
+        self._recompiled = 0
+        self._functions: dict[int, Callable[..., Any]] = {}
+
+    def run(self) -> Trial:
+        if self._request.task == "trial":
+            self._run_in_eager()
+        torch._dynamo.reset()
+        seconds = None
+        with ExitStack() as stack:
+            stack.enter_context(settings_hold(self._request.plan.settings))
+            log = stack.enter_context(_guards(self._request.plan.guards))
+            with Watch() as watch:
+                self._run_compiled(recorded=True)
+            report = watch.report()
+            self._repeat()
+            if self._request.timing:
+                seconds = self._steady()
+            with Watch() as later:
+                self._run_compiled(recorded=False)
+            breaks = later.report().summary.sites
+        if breaks > report.summary.sites:
+            self._note("varied inputs", [f"{breaks} breaks with other inputs"], "compiled")
+        return Trial(
+            number=self._request.number,
+            report=report,
+            differences=tuple(self._differences[:_MOST_DIFFERENCES]),
+            largest=self._largest,
+            gradients=sum(len(each.gradients) for each in self._before.values()),
+            samples=Samples(
+                recorded=sum(sample.recorded for sample in self._samples),
+                varied=sum(not sample.recorded for sample in self._samples),
+                raising=sum(bool(each.raised) for each in self._before.values()),
+            ),
+            recompiled=self._recompiled,
+            seconds=seconds,
+            guards=_costs(log),
+        )
+
+    def _run_in_eager(self) -> None:
+        for sample in self._samples:
+            target = sample.call.target
+            with _same_state(target):
+                after = run_call(sample.call, target.original, target)
+            self._compare(sample, after, "eager", exact=True)
+
+    def _run_compiled(self, *, recorded: bool) -> None:
+        for sample in self._samples:
+            if sample.recorded is not recorded:
+                continue
+            after = self._call(sample)
+            self.compiled[sample.name] = after
+            if self._request.task == "trial":
+                self._compare(sample, after, "compiled", exact=False)
+
+    def _repeat(self) -> None:
+        """The second and third call with the same inputs must not compile anything."""
+        with Watch() as watch:
+            for _ in range(2):
+                for sample in self._samples:
+                    if sample.recorded:
+                        after = self._call(sample)
+                        if self._request.task == "trial":
+                            self._compare(sample, after, "compiled", exact=False)
+        summary = watch.report().summary
+        self._recompiled = summary.compiles + summary.recompiles
+
+    def _steady(self) -> float:
+        """The best of some calls, all recorded ones after another."""
+        best = float("inf")
+        for _ in range(_STEADY_CALLS):
+            spent = 0.0
+            for sample in self._samples:
+                if sample.recorded:
+                    args, kwargs = sample.call.args, sample.call.kwargs
+                    function = self._function(sample.call.target)
+                    with _same_state(sample.call.target), sample.call.modes.again():
+                        started = time.perf_counter()
+                        function(*args, **kwargs)
+                        spent += time.perf_counter() - started
+            best = min(best, spent)
+        return best
+
+    def _call(self, sample: Sample) -> Outcome:
+        target = sample.call.target
+        with _same_state(target):
+            return run_call(sample.call, self._function(target), target)
+
+    def _function(self, target: Target) -> Callable[..., Any]:
+        if id(target) not in self._functions:
+            options = {name: value for name, value in target.options.items() if name == "dynamic"}
+            self._functions[id(target)] = torch.compile(
+                target.original, backend=self._request.backend, **options
+            )
+        return self._functions[id(target)]
+
+    def _compare(self, sample: Sample, after: Outcome, mode: Any, *, exact: bool) -> None:
+        before = self._before[sample.name]
+        # In eager nothing may be dropped: a fix changes only what is compiled.
+        effects = self._effects if mode == "compiled" else "exact"
+        found = compared(before, after, exact=exact, effects=effects)
+        if found.problems and not exact and sample.name in self._today:
+            # Where compiling already changes the result, today's result is right as well.
+            instead = compared(self._today[sample.name], after, exact=False, effects=effects)
+            found = found if instead.problems else instead
+        self._largest = max(self._largest, found.largest)
+        self._note(sample.name, found.problems, mode)
+
+    def _note(self, sample: str, problems: list[str], mode: Any) -> None:
+        self._differences += [Difference(sample, problem, mode) for problem in problems]
+
+
+@contextmanager
+def _same_state(target: Target) -> Iterator[None]:
+    """Puts everything back that a module keeps, after the block."""
+    module = target.module
+    if module is None:
+        yield
+        return
+    tensors = [*module.buffers(), *module.parameters()]
+    values = [tensor.detach().clone() for tensor in tensors]
+    tables = [table for part in module.modules() for table in (vars(part), part._buffers)]
+    entries = [dict(table) for table in tables]
+    try:
+        yield
+    finally:
+        for table, before in zip(tables, entries, strict=True):
+            _put_back(table, before)
+        with torch.no_grad():
+            for tensor, value in zip(tensors, values, strict=True):
+                if not torch.equal(tensor, value):
+                    tensor.copy_(value)
+
+
+def _put_back(table: dict[str, Any], before: dict[str, Any]) -> None:
+    """Only what differs: a dict that is written to fails guards on its version."""
+    for name in [name for name in table if name not in before]:
+        del table[name]
+    for name, value in before.items():
+        if table.get(name, table) is not value:
+            table[name] = value
+
+
+def _guards(wanted: bool) -> Any:
+    if not wanted:
+        return nullcontext(None)
+    from fullgraph.mend.value_guards import value_guards
+
+    return value_guards()
+
+
+def _costs(log: Any) -> tuple[GuardCost, ...]:
+    return ()
