@@ -1,4 +1,4 @@
-"""Tries things in forks of this process: each starts from the state it is in, and leaves no trace."""
+"""Tries things in forks of this process: each starts from its state, and leaves no trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import json
 
-from fullgraph.mend.model import Plan, Request, Safety, Trial
+from fullgraph.mend.model import NO_PLAN, Plan, Request, Safety, Trial
 
 if TYPE_CHECKING:
     from fullgraph.mend.record import Recorder
@@ -79,7 +79,7 @@ class ForkShop:
     ) -> None:
         self._folder.cleanup()
 
-    def ask(self, task: Any, plan: Plan = Plan(), effects: Safety = "exact", **more: Any) -> int:
+    def ask(self, task: Any, plan: Plan = NO_PLAN, effects: Safety = "exact", **more: Any) -> int:
         number = len(self._children) + 1
         request = Request(number, task, plan, effects=effects, **more)
         self._children[number] = start_child(request, self._recorder, Path(self._folder.name))

@@ -47,6 +47,9 @@ class Plan(Struct, frozen=True):
         return msgspec.structs.replace(self, settings=joined_settings(self.settings, settings))
 
 
+NO_PLAN = Plan()
+
+
 def joined_settings(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Both; where both name functions, all of them."""
     joined = dict(one)
@@ -70,6 +73,10 @@ class Candidate(Struct, frozen=True):
     settings: dict[str, Any] = {}
     guards: bool = False
 
+    @property
+    def path(self) -> str | None:
+        return self.file.path if self.file is not None else None
+
     def added_to(self, plan: Plan) -> Plan:
         if self.file is not None:
             plan = plan.with_file(self.file)
@@ -85,12 +92,16 @@ class Request(Struct, frozen=True):
 
     number: int
     # reference: run the program as it is, in eager, and keep what it gives. trial: run a plan.
-    task: Literal["reference", "trial"]
+    # reach: find out which of `lines` the program as it is gets to.
+    task: Literal["reference", "trial", "reach"]
     plan: Plan = Plan()
+    # Empty: the one that the program itself names.
     backend: str = "eager"
-    # Only the recorded calls, or varied inputs as well.
+    # Whether compiled code is called with varied inputs as well; in eager it always is.
     varied: bool = True
+    # Only how long a steady call takes.
     timing: bool = False
+    lines: dict[str, tuple[int, ...]] = {}
     # How safe the least safe fix of the plan claims to be.
     effects: Safety = "exact"
 
@@ -104,13 +115,17 @@ class Difference(Struct, frozen=True):
 
 
 class GuardCost(Struct, frozen=True):
-    place: str
+    """A value guard: what it stands for, and what it costs a call."""
+
+    file: str
+    line: int
     input: str
     kind: str
     value: str
-    checks: int
+    checked: int
     microseconds: float
-    failures: int
+    # How often it did not hold, so that the function was compiled once more.
+    failed: int
 
 
 class Samples(Struct, frozen=True):
@@ -135,7 +150,7 @@ class Trial(Struct, frozen=True):
     # Seconds of a steady call.
     seconds: float | None = None
     guards: tuple[GuardCost, ...] = ()
-    # Lines of patched functions that no sample reached, by path.
+    # Lines that no sample got to, by file.
     unreached: dict[str, tuple[int, ...]] = {}
     # What stopped it altogether.
     error: str = ""

@@ -106,7 +106,7 @@ def module_state(module: torch.nn.Module | None) -> dict[str, Leaf]:
                 found |= {
                     f"{name}.{key}{path}": leaf
                     for path, leaf in flattened(value, deepest=3).items()
-                }  # noqa: E501
+                }
     return found
 
 

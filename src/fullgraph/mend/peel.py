@@ -43,7 +43,9 @@ class Attempt(Struct, frozen=True):
 
 class Peeled(Struct, frozen=True):
     baseline: Trial
+    # The eager backend's, then aot_eager's; both with varied inputs.
     final: Trial
+    deeper: Trial
     plan: Plan
     steps: tuple[Step, ...]
     # What was tried for the breaks that are left, by `identity`.
@@ -81,9 +83,11 @@ class Peeler:
             if not any(stage() for stage in (self._settings, self._rewrites, self._rest)):
                 break
         self._leave_out_what_is_not_needed()
+        final, deeper = self._proven()
         return Peeled(
             baseline=baseline,
-            final=self._now,
+            final=final,
+            deeper=deeper,
             plan=self._plan,
             steps=tuple(self._steps),
             tried={name: tuple(each) for name, each in self._tried.items()},
@@ -219,17 +223,70 @@ class Peeler:
 
     def _leave_out_what_is_not_needed(self) -> None:
         if self._steps and _score(self._now) >= _score(self._baseline):
-            self._steps, self._plan, self._now = [], Plan(), self._baseline
+            self._start_over([])
         for step in reversed(self._steps):
-            without = [each for each in self._steps if each is not step]
-            # A later rewrite of the same file holds an earlier one in its text.
-            if not without or self._late() or step.candidate.file is not None:
+            without = without_step(self._steps, step)
+            if not without or self._late():
                 continue
-            plan = plan_of(without)
-            effects = least_safe(each.candidate for each in without)
-            trial = self._shop.answer(self._shop.ask("trial", plan, effects, varied=False))
+            trial = self._ask(without, varied=False)
             if not trial.error and not trial.differences and _score(trial) <= _score(self._now):
-                self._steps, self._plan, self._now = without, plan, trial
+                self._start_over(without, trial)
+
+    def _start_over(self, steps: list[Step], trial: Trial | None = None) -> None:
+        self._steps, self._plan = steps, plan_of(steps)
+        self._now = trial or self._baseline
+
+    def _ask(self, steps: list[Step], **more: Any) -> Trial:
+        effects = least_safe(step.candidate for step in steps)
+        return self._shop.answer(self._shop.ask("trial", plan_of(steps), effects, **more))
+
+    def _proven(self) -> tuple[Trial, Trial]:
+        """The proof of all that is kept; steps that it does not bear are dropped."""
+        while True:
+            self._tell("proving it with other inputs")
+            numbers = [self._asked(self._steps, backend) for backend in ("eager", "aot_eager")]
+            final, deeper = map(self._shop.answer, numbers)
+            why = self._doubt(final) or self._doubt(deeper)
+            if not why or not self._steps:
+                return final, deeper
+            self._drop_one(why)
+
+    def _asked(self, steps: list[Step], backend: str) -> int:
+        effects = least_safe(step.candidate for step in steps)
+        return self._shop.ask("trial", plan_of(steps), effects, backend=backend)
+
+    def _doubt(self, trial: Trial) -> str:
+        if trial.error:
+            return trial.error
+        if trial.differences:
+            first = trial.differences[0]
+            return f"{first.mode}, {first.sample}: {first.what}"
+        if trial.recompiled > self._baseline.recompiled:
+            return "the second and third call compile more"
+        return ""
+
+    def _drop_one(self, why: str) -> None:
+        """The step that is to blame; the last one where it cannot be told."""
+        for step in reversed(self._steps):
+            without = without_step(self._steps, step)
+            if not self._late() and not self._doubt(self._ask(without, backend="aot_eager")):
+                break
+        else:
+            step = self._steps[-1]
+        attempts = self._tried.setdefault(self.identity(step.cause), [])
+        attempts.append(Attempt(step.candidate.title, f"with other inputs: {why}"))
+        self._start_over(without_step(self._steps, step))
+
+
+def without_step(steps: list[Step], step: Step) -> list[Step]:
+    """Without a step, and without later rewrites of its file: those have it in their text."""
+    place = steps.index(step)
+    path = step.candidate.path
+    return [
+        each
+        for number, each in enumerate(steps)
+        if number < place or (number > place and (path is None or each.candidate.path != path))
+    ]
 
 
 def plan_of(steps: Iterable[Step]) -> Plan:

@@ -30,7 +30,7 @@ class Target:
 
     name: str
     original: Callable[..., Any]
-    # What `torch.compile` was given, without the backend.
+    # What `torch.compile` was given.
     options: dict[str, Any]
 
     @property
@@ -121,8 +121,7 @@ class Recorder:
 
     def _target(self, original: Any, options: dict[str, Any]) -> Target:
         name = getattr(original, "__qualname__", type(original).__name__)
-        kept = {key: value for key, value in options.items() if key in ("dynamic", "fullgraph")}
-        target = Target(name, original, kept)
+        target = Target(name, original, dict(options))
         self.targets.append(target)
         return target
 

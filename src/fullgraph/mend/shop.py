@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import json
 
 from fullgraph.mend.forks import read_trial
-from fullgraph.mend.model import MendError, Plan, Ready, Request, Safety, Trial
+from fullgraph.mend.model import NO_PLAN, MendError, Plan, Ready, Request, Safety, Trial
 
 _TICK = 0.1
 
@@ -96,7 +96,7 @@ class Workshop:
 
     # Asking
 
-    def ask(self, task: Any, plan: Plan = Plan(), effects: Safety = "exact", **more: Any) -> int:
+    def ask(self, task: Any, plan: Plan = NO_PLAN, effects: Safety = "exact", **more: Any) -> int:
         """Start something; `answer` has what it found."""
         self._number += 1
         request = Request(self._number, task, plan, effects=effects, **more)

@@ -5,26 +5,29 @@ Every sample starts from the same state of its module, so the order of samples m
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from fullgraph.capture.api import Watch
 from fullgraph.mend.model import Difference, GuardCost, Request, Safety, Samples, Trial
 from fullgraph.mend.outcome import Outcome, compared, run_call
 from fullgraph.mend.patch import apply_patches
-from fullgraph.mend.record import Call, Recorder, Target
+from fullgraph.mend.record import Call, Recorder, Target, cloned
 from fullgraph.mend.settings import settings_hold
 from fullgraph.mend.vary import variations
 
 _REFERENCE = "reference.pt"
 _MOST_DIFFERENCES = 12
-_STEADY_CALLS = 7
+_STEADY_ROUNDS = 8
 
 
 @dataclass
@@ -53,12 +56,14 @@ def perform(request: Request, recorder: Recorder, folder: Path) -> Trial:
     samples = samples_of(recorder)
     if request.task == "reference":
         return _reference(request, samples, folder)
+    if request.task == "reach":
+        return Trial(request.number, None, unreached=_unreached(request.lines, samples))
     apply_patches(request.plan.files.values())
+    if request.timing:
+        return _timed(request, samples)
     before: dict[str, Outcome] = torch.load(folder / _REFERENCE, weights_only=False)
     today: dict[str, Outcome] = torch.load(folder / f"today-{_REFERENCE}", weights_only=False)
-    return _Tried(
-        request, [s for s in samples if request.varied or s.recorded], before, today
-    ).run()
+    return _Tried(request, samples, before, today).run()
 
 
 def _reference(request: Request, samples: list[Sample], folder: Path) -> Trial:
@@ -78,8 +83,6 @@ def _reference(request: Request, samples: list[Sample], folder: Path) -> Trial:
     tried = _Tried(request, samples, before, {})
     trial = tried.run()
     torch.save(tried.compiled, folder / f"today-{_REFERENCE}")
-    from msgspec.structs import replace
-
     # What differs here already is torch's doing; only what differs from eager to eager counts.
     return replace(trial, differences=tuple(differences[:_MOST_DIFFERENCES]))
 
@@ -109,7 +112,7 @@ class _Tried:
         if self._request.task == "trial":
             self._run_in_eager()
         torch._dynamo.reset()
-        seconds = None
+        breaks = 0
         with ExitStack() as stack:
             stack.enter_context(settings_hold(self._request.plan.settings))
             log = stack.enter_context(_guards(self._request.plan.guards))
@@ -117,11 +120,10 @@ class _Tried:
                 self._run_compiled(recorded=True)
             report = watch.report()
             self._repeat()
-            if self._request.timing:
-                seconds = self._steady()
-            with Watch() as later:
-                self._run_compiled(recorded=False)
-            breaks = later.report().summary.sites
+            if self._request.varied:
+                with Watch() as later:
+                    self._run_compiled(recorded=False)
+                breaks = later.report().summary.sites
         if breaks > report.summary.sites:
             self._note("varied inputs", [f"{breaks} breaks with other inputs"], "compiled")
         return Trial(
@@ -136,7 +138,6 @@ class _Tried:
                 raising=sum(bool(each.raised) for each in self._before.values()),
             ),
             recompiled=self._recompiled,
-            seconds=seconds,
             guards=_costs(log),
         )
 
@@ -168,22 +169,6 @@ class _Tried:
         summary = watch.report().summary
         self._recompiled = summary.compiles + summary.recompiles
 
-    def _steady(self) -> float:
-        """The best of some calls, all recorded ones after another."""
-        best = float("inf")
-        for _ in range(_STEADY_CALLS):
-            spent = 0.0
-            for sample in self._samples:
-                if sample.recorded:
-                    args, kwargs = sample.call.args, sample.call.kwargs
-                    function = self._function(sample.call.target)
-                    with _same_state(sample.call.target), sample.call.modes.again():
-                        started = time.perf_counter()
-                        function(*args, **kwargs)
-                        spent += time.perf_counter() - started
-            best = min(best, spent)
-        return best
-
     def _call(self, sample: Sample) -> Outcome:
         target = sample.call.target
         with _same_state(target):
@@ -191,10 +176,7 @@ class _Tried:
 
     def _function(self, target: Target) -> Callable[..., Any]:
         if id(target) not in self._functions:
-            options = {name: value for name, value in target.options.items() if name == "dynamic"}
-            self._functions[id(target)] = torch.compile(
-                target.original, backend=self._request.backend, **options
-            )
+            self._functions[id(target)] = compiled(target, self._request.backend)
         return self._functions[id(target)]
 
     def _compare(self, sample: Sample, after: Outcome, mode: Any, *, exact: bool) -> None:
@@ -211,6 +193,57 @@ class _Tried:
 
     def _note(self, sample: str, problems: list[str], mode: Any) -> None:
         self._differences += [Difference(sample, problem, mode) for problem in problems]
+
+
+def compiled(target: Target, backend: str) -> Callable[..., Any]:
+    """As the program compiles it, but never with fullgraph=True: breaks are what we look for."""
+    wanted = {name: value for name, value in target.options.items() if name != "fullgraph"}
+    if backend:
+        wanted = {name: value for name, value in wanted.items() if name == "dynamic"}
+        wanted["backend"] = backend
+    return torch.compile(target.original, **wanted)
+
+
+def _timed(request: Request, samples: list[Sample]) -> Trial:
+    """The best of some rounds, each of all recorded calls one after another."""
+    torch._dynamo.reset()
+    calls = [sample.call for sample in samples if sample.recorded]
+    functions = {id(call.target): compiled(call.target, request.backend) for call in calls}
+    best = float("inf")
+    with settings_hold(request.plan.settings), _guards(request.plan.guards):
+        for _ in range(_STEADY_ROUNDS):
+            spent = 0.0
+            for call in calls:
+                args, kwargs = cloned((call.args, call.kwargs))
+                with _same_state(call.target), call.modes.again():
+                    started = time.perf_counter()
+                    functions[id(call.target)](*args, **kwargs)
+                    spent += time.perf_counter() - started
+            best = min(best, spent)
+    return Trial(request.number, None, seconds=best)
+
+
+def _unreached(
+    lines: dict[str, tuple[int, ...]], samples: list[Sample]
+) -> dict[str, tuple[int, ...]]:
+    """Which lines the program, as it is and in eager, does not get to."""
+    left = {file: set(numbers) for file, numbers in lines.items()}
+
+    def trace(frame: FrameType, _: str, __: Any) -> Any:
+        waiting = left.get(frame.f_code.co_filename)
+        if waiting is None:
+            return None
+        waiting.discard(frame.f_lineno)
+        return trace
+
+    for sample in samples:
+        with _same_state(sample.call.target):
+            sys.settrace(trace)
+            try:
+                run_call(sample.call, sample.call.target.original, sample.call.target)
+            finally:
+                sys.settrace(None)
+    return {file: tuple(sorted(numbers)) for file, numbers in left.items() if numbers}
 
 
 @contextmanager
@@ -253,4 +286,16 @@ def _guards(wanted: bool) -> Any:
 
 
 def _costs(log: Any) -> tuple[GuardCost, ...]:
-    return ()
+    return tuple(
+        GuardCost(
+            file=fact.file,
+            line=fact.line,
+            input=fact.input,
+            kind=fact.kind,
+            value=fact.shown,
+            checked=fact.checked,
+            microseconds=round(1e6 * fact.seconds / max(fact.checked, 1), 1),
+            failed=fact.failed,
+        )
+        for fact in (log.guards if log is not None else ())
+    )

@@ -75,13 +75,19 @@ def _one_value(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
     return torch.full_like(value, value.reshape(-1)[-1].item())
 
 
-def _one_off(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-    """The first integer is another one that occurs."""
+def _one_less(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """All integers smaller by one, but not below zero: they mostly stay in range."""
+    if value.dtype.is_floating_point or value.dtype.is_complex or value.dtype == torch.bool:
+        return value
+    return torch.where(value > 0, value - 1, value)
+
+
+def _one_more(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """The first integer is larger by one; a truth value is the other one."""
     if value.dtype.is_floating_point or value.dtype.is_complex:
         return value
-    new = value.clone()
-    flat = new.reshape(-1)
-    flat[0] = flat.max() if flat[0] != flat.max() else flat.min()
+    flat = value.reshape(-1).clone()
+    flat[0] = ~flat[0] if value.dtype == torch.bool else flat[0] + 1
     return flat.reshape(value.shape)
 
 
@@ -90,7 +96,8 @@ _CHANGES: dict[str, _Change] = {
     "negated": _negated,
     "integers shuffled": _shuffled,
     "integers all the same": _one_value,
-    "one integer changed": _one_off,
+    "integers one less": _one_less,
+    "the first integer one more": _one_more,
 }
 
 
