@@ -55,7 +55,7 @@ def command(
     check_torch()
     if output is not None:
         check_writable(output)
-    fixed = fix_program(target, seconds=seconds, tell=_tell, only_settings=only == "settings")
+    fixed = fix_program(target, seconds=seconds, tell=tell, only_settings=only == "settings")
     _show(fixed, target, format_, output)
     if apply_:
         _apply(fixed, target, force)
@@ -63,7 +63,8 @@ def command(
     sys.exit(0)
 
 
-def _tell(message: str) -> None:
+def tell(message: str) -> None:
+    """What is going on, on one line that the next one replaces."""
     if sys.stderr.isatty():
         click.echo(f"\r\x1b[K  {message} …", nl=False, err=True)
 

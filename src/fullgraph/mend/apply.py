@@ -43,7 +43,7 @@ def with_settings(text: str, lines: list[str]) -> str:
     modules = {
         "torch._dynamo",
         *(("logging",) if any("logging.Logger" in each for each in lines) else ()),
-    }  # noqa: E501
+    }
     text, _ = with_imports(text, tuple(f"import {module}" for module in sorted(modules)))
     import ast
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import traceback
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,19 @@ from fullgraph.mend.model import NO_PLAN, Plan, Request, Safety, Trial
 if TYPE_CHECKING:
     from fullgraph.mend.record import Recorder
 
-# A child that takes longer has been caught in an endless compile.
-LONGEST = 120.0
 _TICK = 0.01
+
+
+@cache
+def warm_up() -> None:
+    """Have everything imported that compiling needs, so that no child has to do it."""
+    import torch
+
+    from fullgraph.capture.api import explain
+
+    explain(lambda x: x + 1, torch.zeros(1))
+    torch.compile(lambda x: x * 2, backend="aot_eager")(torch.zeros(1, requires_grad=True))
+    torch._dynamo.reset()
 
 
 def start_child(request: Request, recorder: Recorder, folder: Path) -> int:
@@ -65,9 +76,11 @@ class ForkShop:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._children: dict[int, int] = {}
+        # From a request to its process and its deadline.
+        self._children: dict[int, tuple[int, float]] = {}
 
     def __enter__(self) -> ForkShop:
+        warm_up()
         self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-mend-")
         return self
 
@@ -82,11 +95,12 @@ class ForkShop:
     def ask(self, task: Any, plan: Plan = NO_PLAN, effects: Safety = "exact", **more: Any) -> int:
         number = len(self._children) + 1
         request = Request(number, task, plan, effects=effects, **more)
-        self._children[number] = start_child(request, self._recorder, Path(self._folder.name))
+        child = start_child(request, self._recorder, Path(self._folder.name))
+        self._children[number] = (child, time.monotonic() + request.seconds)
         return number
 
     def answer(self, number: int) -> Trial:
-        child, deadline = self._children[number], time.monotonic() + LONGEST
+        child, deadline = self._children[number]
         while not os.waitpid(child, os.WNOHANG)[0]:
             if time.monotonic() > deadline:
                 os.kill(child, signal.SIGKILL)

@@ -102,6 +102,8 @@ class Request(Struct, frozen=True):
     # Only how long a steady call takes.
     timing: bool = False
     lines: dict[str, tuple[int, ...]] = {}
+    # After this long it is killed; after half of it no further varied inputs are tried.
+    seconds: float = 120.0
     # How safe the least safe fix of the plan claims to be.
     effects: Safety = "exact"
 

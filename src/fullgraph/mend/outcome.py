@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -16,7 +16,7 @@ from fullgraph.mend.record import Call, Target, cloned
 
 _DEEPEST = 8
 # A tensor, or the text of anything else.
-Leaf = torch.Tensor | str
+Leaf: TypeAlias = "torch.Tensor | str"
 _TOLERANCE = {torch.float64: 1e-7, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
 
 
@@ -286,4 +286,4 @@ def _tensor_problem(old: torch.Tensor, new: torch.Tensor, exact: bool, found: Co
 def _identical(old: torch.Tensor, new: torch.Tensor) -> bool:
     if old.dtype.is_floating_point or old.dtype.is_complex:
         return bool(torch.isclose(old, new, rtol=0, atol=0, equal_nan=True).all())
-    return torch.equal(old, new)
+    return bool(torch.equal(old, new))

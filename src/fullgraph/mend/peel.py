@@ -1,8 +1,9 @@
 """Break after break: try what could remove it, keep what is proven, look again.
 
-Settings come first, for all breaks at once, then rewrites one by one, then value guards; then the
-same again, because breaks come into view behind those that are gone. What is kept at the end is
-what is needed: every step is left out once, to see whether it makes a difference.
+Settings come first, for all breaks at once, then rewrites one by one, then value guards, then
+what helps only a part; then the same again, because breaks come into view behind those that are
+gone. What is kept at the end is what is needed: every step is left out once, to see whether it
+makes a difference.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from fullgraph.model.report import Cause
 Tell = Callable[[str], None]
 # Each may uncover breaks behind it, but not without end.
 _MOST_NEW = 4
+# A trial may take this long, or three times as long as the program itself.
+_PATIENCE = 30.0
 _SAFETIES: tuple[Safety, ...] = ("exact", "specialised", "reordered", "dropped")
 
 
@@ -71,16 +74,22 @@ class Peeler:
         self._fixers = list(all_fixers() if fixers is None else fixers)
         self._steps: list[Step] = []
         self._plan = Plan()
+        self._patience = _PATIENCE
         self._tried: dict[str, list[Attempt]] = {}
         self._failed: set[tuple[str, str]] = set()
+        # Plans on top of which all settings together were tried.
+        self._settings_tried: set[str] = set()
+        self._stages = (self._settings, self._rewrites, self._guards, self._parts)
 
     def run(self) -> Peeled:
         self._tell("running it as it is")
+        started = time.monotonic()
         baseline = self._shop.answer(self._shop.ask("reference"))
         _require(baseline)
         self._baseline = self._now = baseline
+        self._patience = max(_PATIENCE, 3 * (time.monotonic() - started))
         while self._causes() and not self._late():
-            if not any(stage() for stage in (self._settings, self._rewrites, self._rest)):
+            if not any(stage() for stage in self._stages):
                 break
         self._leave_out_what_is_not_needed()
         final, deeper = self._proven()
@@ -103,14 +112,13 @@ class Peeler:
     # The stages. Each says whether it has kept something.
 
     def _settings(self) -> bool:
-        """All settings that could help, together; one by one where that does not work."""
+        """All settings that could help, together."""
         found = list(self._candidates(lambda fixer: fixer.kind == "setting"))
-        if not found:
+        situation = repr(self._plan)
+        if not found or situation in self._settings_tried:
             return False
-        together = [(cause, candidate) for cause, candidate in found]
-        if len({candidate.fixer for _, candidate in together}) > 1 and self._try(together):
-            return True
-        return any(self._try([each]) for each in _one_a_fixer(found))
+        self._settings_tried.add(situation)
+        return self._try(found)
 
     def _rewrites(self) -> bool:
         kept = False
@@ -121,16 +129,21 @@ class Peeler:
             kept = True
         return kept
 
-    def _rest(self) -> bool:
-        """Value guards, with the settings that failed without them; then escapes."""
+    def _guards(self) -> bool:
+        """Value guards, alone or with the settings that may have failed without them."""
         guards = _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "guard"))
-        if guards:
-            settings = _one_a_fixer(
-                self._candidates(lambda fixer: fixer.kind == "setting", again=True)
-            )
-            if any(self._try(each) for each in ([*guards, *settings], guards)):
-                return True
-        return any(self._try([each]) for each in self._candidates(lambda f: f.kind == "escape"))
+        if not guards:
+            return False
+        settings = self._candidates(lambda fixer: fixer.kind == "setting", again=True)
+        both = [*guards, *_one_a_fixer(settings)]
+        # At the same time, as there are mostly two cores.
+        return self._try_first([guards, both]) if len(both) > len(guards) else self._try(guards)
+
+    def _parts(self) -> bool:
+        """One setting, or one escape."""
+        settings = _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "setting"))
+        escapes = self._candidates(lambda fixer: fixer.kind == "escape")
+        return any(self._try([each]) for each in (*settings, *escapes))
 
     def _candidates(
         self, wanted: Callable[[Fixer], bool], *, again: bool = False
@@ -155,27 +168,49 @@ class Peeler:
     # Trying
 
     def _try(self, chosen: list[tuple[Cause, Candidate]]) -> bool:
+        return self._try_first([chosen])
+
+    def _try_first(self, bundles: list[list[tuple[Cause, Candidate]]]) -> bool:
+        """Try several bundles side by side; keep the best, and of equals the first."""
+        asked = [(bundle, self._start(bundle)) for bundle in bundles if not self._late()]
+        done = [(bundle, self._shop.answer(number)) for bundle, number in asked if number]
+        good = [each for each in done if not self._refused(*each)]
+        if not good:
+            return False
+        self._keep(*min(good, key=lambda each: _score(each[1])))
+        return True
+
+    def _start(self, chosen: list[tuple[Cause, Candidate]]) -> int | None:
+        plan = self._with(chosen)
+        if plan == self._plan:
+            return None
+        effects = least_safe([*(s.candidate for s in self._steps), *(c for _, c in chosen)])
+        self._tell(f"trying {', '.join(dict.fromkeys(c.title for _, c in chosen))}")
+        return self._shop.ask("trial", plan, effects, varied=False, seconds=self._patience)
+
+    def _with(self, chosen: list[tuple[Cause, Candidate]]) -> Plan:
         plan = self._plan
         for _, candidate in chosen:
             plan = candidate.added_to(plan)
-        if plan == self._plan or self._late():
-            return False
-        effects = least_safe([*(s.candidate for s in self._steps), *(c for _, c in chosen)])
-        self._tell(f"trying {', '.join(dict.fromkeys(c.title for _, c in chosen))}")
-        trial = self._shop.answer(self._shop.ask("trial", plan, effects, varied=False))
+        return plan
+
+    def _refused(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> bool:
         why = self._objection(trial, [cause for cause, _ in chosen])
-        if why:
-            for cause, candidate in chosen:
+        for cause, candidate in chosen if why else ():
+            if len(chosen) == 1 or candidate.kind != "setting":
                 self._failed.add(self._mark(cause, candidate))
-                attempts = self._tried.setdefault(self.identity(cause), [])
+            attempts = self._tried.setdefault(self.identity(cause), [])
+            if Attempt(candidate.title, why) not in attempts:
                 attempts.append(Attempt(candidate.title, why))
-            return False
+        return bool(why)
+
+    def _keep(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> None:
+        plan = self._with(chosen)
         for cause, candidate in _one_a_change(chosen):
             before = self._text(cause.file) or ""
             after = candidate.file.text if candidate.file else before
             self._steps.append(Step(candidate, cause, before, after))
         self._plan, self._now = plan, trial
-        return True
 
     def _objection(self, trial: Trial, causes: list[Cause]) -> str:
         """Why a trial is not good enough; empty if it is."""

@@ -110,12 +110,12 @@ class Recorder:
             # Only the call is compiled then; the module itself goes on being what it is.
             module._compiled_call_impl = self._wrapper(target, module._call_impl)
 
-        torch.compile = recording_compile  # type: ignore[assignment]
-        torch.nn.Module.compile = recording_module_compile  # type: ignore[method-assign]
+        torch.compile = recording_compile
+        torch.nn.Module.compile = recording_module_compile
 
         def uninstall() -> None:
             torch.compile = compile_
-            torch.nn.Module.compile = module_compile  # type: ignore[method-assign]
+            torch.nn.Module.compile = module_compile
 
         return uninstall
 
@@ -194,5 +194,5 @@ def _cloned_tensor(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
         memo[key] = storage.clone()
     with torch.no_grad():
         copied = torch.empty(0, dtype=tensor.dtype)
-        copied.set_(memo[key], tensor.storage_offset(), tensor.shape, tensor.stride())  # type: ignore[call-overload]
+        copied.set_(memo[key], tensor.storage_offset(), tensor.shape, tensor.stride())
     return copied.requires_grad_(tensor.requires_grad)

@@ -120,7 +120,8 @@ def fix_report(
 def _summary(peeled: Peeled, proven: bool) -> FixSummary:
     before = peeled.baseline.report
     after = peeled.final.report or before
-    assert before is not None and after is not None
+    assert before is not None
+    assert after is not None
 
     def count(name: str) -> Count:
         return Count(getattr(before.summary, name), getattr(after.summary, name))
@@ -206,7 +207,7 @@ def text_diff(path: str, before: str, after: str) -> str:
     )
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )  # noqa: E501
+    )
 
 
 def plan_diff(plan: Plan) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -18,11 +18,11 @@ import torch
 from msgspec.structs import replace
 
 from fullgraph.capture.api import Watch
+from fullgraph.mend.inside import around
 from fullgraph.mend.model import Difference, GuardCost, Request, Safety, Samples, Trial
 from fullgraph.mend.outcome import Outcome, compared, run_call
 from fullgraph.mend.patch import apply_patches
 from fullgraph.mend.record import Call, Recorder, Target, cloned
-from fullgraph.mend.settings import settings_hold
 from fullgraph.mend.vary import variations
 
 _REFERENCE = "reference.pt"
@@ -107,15 +107,17 @@ class _Tried:
         self._largest = 0.0
         self._recompiled = 0
         self._functions: dict[int, Callable[..., Any]] = {}
+        self._half_time = time.monotonic() + request.seconds / 2
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._half_time
 
     def run(self) -> Trial:
         if self._request.task == "trial":
             self._run_in_eager()
         torch._dynamo.reset()
         breaks = 0
-        with ExitStack() as stack:
-            stack.enter_context(settings_hold(self._request.plan.settings))
-            log = stack.enter_context(_guards(self._request.plan.guards))
+        with around(self._request.plan) as log:
             with Watch() as watch:
                 self._run_compiled(recorded=True)
             report = watch.report()
@@ -124,6 +126,7 @@ class _Tried:
                 with Watch() as later:
                     self._run_compiled(recorded=False)
                 breaks = later.report().summary.sites
+        tried = [sample for sample in self._samples if sample.name in self.compiled]
         if breaks > report.summary.sites:
             self._note("varied inputs", [f"{breaks} breaks with other inputs"], "compiled")
         return Trial(
@@ -133,9 +136,9 @@ class _Tried:
             largest=self._largest,
             gradients=sum(len(each.gradients) for each in self._before.values()),
             samples=Samples(
-                recorded=sum(sample.recorded for sample in self._samples),
-                varied=sum(not sample.recorded for sample in self._samples),
-                raising=sum(bool(each.raised) for each in self._before.values()),
+                recorded=sum(s.recorded for s in self._samples),
+                varied=sum(not s.recorded for s in tried),
+                raising=sum(bool(self._before[s.name].raised) for s in tried),
             ),
             recompiled=self._recompiled,
             guards=_costs(log),
@@ -150,7 +153,7 @@ class _Tried:
 
     def _run_compiled(self, *, recorded: bool) -> None:
         for sample in self._samples:
-            if sample.recorded is not recorded:
+            if sample.recorded is not recorded or (not recorded and self._is_late()):
                 continue
             after = self._call(sample)
             self.compiled[sample.name] = after
@@ -201,7 +204,8 @@ def compiled(target: Target, backend: str) -> Callable[..., Any]:
     if backend:
         wanted = {name: value for name, value in wanted.items() if name == "dynamic"}
         wanted["backend"] = backend
-    return torch.compile(target.original, **wanted)
+    function: Callable[..., Any] = torch.compile(target.original, **wanted)
+    return function
 
 
 def _timed(request: Request, samples: list[Sample]) -> Trial:
@@ -210,7 +214,7 @@ def _timed(request: Request, samples: list[Sample]) -> Trial:
     calls = [sample.call for sample in samples if sample.recorded]
     functions = {id(call.target): compiled(call.target, request.backend) for call in calls}
     best = float("inf")
-    with settings_hold(request.plan.settings), _guards(request.plan.guards):
+    with around(request.plan):
         for _ in range(_STEADY_ROUNDS):
             spent = 0.0
             for call in calls:
@@ -275,14 +279,6 @@ def _put_back(table: dict[str, Any], before: dict[str, Any]) -> None:
     for name, value in before.items():
         if table.get(name, table) is not value:
             table[name] = value
-
-
-def _guards(wanted: bool) -> Any:
-    if not wanted:
-        return nullcontext(None)
-    from fullgraph.mend.value_guards import value_guards
-
-    return value_guards()
 
 
 def _costs(log: Any) -> tuple[GuardCost, ...]:

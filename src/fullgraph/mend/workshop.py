@@ -94,6 +94,9 @@ class _Server:
         self._children: dict[int, tuple[int, float]] = {}
 
     def serve(self) -> None:
+        from fullgraph.mend.forks import warm_up
+
+        warm_up()
         buffer = b""
         while True:
             readable, _, _ = select.select([self._requests], [], [], _TICK)
@@ -109,10 +112,10 @@ class _Server:
             os.kill(child, signal.SIGKILL)
 
     def _start(self, request: Request) -> None:
-        from fullgraph.mend.forks import LONGEST, start_child
+        from fullgraph.mend.forks import start_child
 
         child = start_child(request, self._recorder, self._folder)
-        self._children[child] = (request.number, time.monotonic() + LONGEST)
+        self._children[child] = (request.number, time.monotonic() + request.seconds)
 
     def _collect(self) -> None:
         for child, (number, deadline) in list(self._children.items()):
