@@ -1,10 +1,9 @@
 """What `fullgraph fix` makes of the zoo's development set; the table is docs/mend-results.md.
 
-    python -m bench mend [--train] [--inductor N] [MODEL]...
+    python -m bench mend [--train] [--models=NAME,...]
 
 For each model: `fullgraph fix` with everything, then with settings alone. A model counts as mended
-when no break and no frame in eager is left, and the proof holds with eager and aot_eager. With
---inductor the mended program is run with that backend as well, and compared with eager.
+when no break and no frame in eager is left, and the proof holds with eager and aot_eager.
 """
 
 from __future__ import annotations
@@ -58,7 +57,8 @@ def main() -> bool:
     if zoo is None:
         print("mend: set FULLGRAPH_ZOO to the zoo's folder")
         return False
-    names = [each for each in sys.argv[2:] if not each.startswith("-")]
+    chosen = [each for each in sys.argv if each.startswith("--models=")]
+    names = chosen[0].partition("=")[2].split(",") if chosen else []
     train = "--train" in sys.argv
     models = names or _zoo.development_set(zoo)
     full = [_show(_fix(zoo, model, train)) for model in models]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import logging
 import math
+import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -15,6 +17,7 @@ import torch
 from fullgraph.mend.record import Call, Target, cloned
 
 _DEEPEST = 8
+_TORCH = os.path.dirname(torch.__file__)
 # A tensor, or the text of anything else.
 Leaf: TypeAlias = "torch.Tensor | str"
 _TOLERANCE = {torch.float64: 1e-7, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
@@ -157,7 +160,7 @@ def _tensors(value: Any, depth: int = _DEEPEST) -> Iterator[torch.Tensor]:
 
 @contextmanager
 def listening() -> Iterator[list[str]]:
-    """What is printed and logged in a block, without torch's own log."""
+    """What is printed, logged and warned of in a block, without what torch itself says."""
     said: list[str] = []
 
     class Handler(logging.Handler):
@@ -176,12 +179,15 @@ def listening() -> Iterator[list[str]]:
         logger.addHandler(handler)
     stream = io.StringIO()
     try:
-        with redirect_stdout(stream):
+        with redirect_stdout(stream), warnings.catch_warnings(record=True) as warned:
+            # Otherwise a place warns once, and the second run of a program says less.
+            warnings.simplefilter("always")
             yield said
     finally:
         for logger in loggers:
             logger.removeHandler(handler)
         said += [f"print: {line}" for line in stream.getvalue().splitlines()]
+        said += [f"warning: {each.message}" for each in warned if _TORCH not in each.filename]
 
 
 # Comparing

@@ -101,8 +101,11 @@ def _run_prelude(statements: Iterable[str], namespace: dict[str, Any]) -> Iterat
     before = dict(namespace)
     for statement in statements:
         exec(statement, namespace)
-    for name in [name for name in namespace if name not in before]:
-        yield functools.partial(namespace.pop, name, None)
+    for name, value in list(namespace.items()):
+        if name not in before:
+            yield functools.partial(namespace.pop, name, None)
+        elif before[name] is not value:
+            yield functools.partial(namespace.__setitem__, name, before[name])
 
 
 def _show_lines(file: str, text: str) -> Undo:

@@ -153,7 +153,7 @@ class Peeler:
             text = self._text(cause.file)
             if text is None:
                 continue
-            spot = Spot(cause, text)
+            spot = Spot(cause, text, self._text)
             for fixer in self._fixers:
                 for candidate in fixer.candidates(spot) if wanted(fixer) else ():
                     if again or self._mark(cause, candidate) not in self._failed:
@@ -207,7 +207,7 @@ class Peeler:
     def _keep(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> None:
         plan = self._with(chosen)
         for cause, candidate in _one_a_change(chosen):
-            before = self._text(cause.file) or ""
+            before = self._text(candidate.path or cause.file) or ""
             after = candidate.file.text if candidate.file else before
             self._steps.append(Step(candidate, cause, before, after))
         self._plan, self._now = plan, trial
@@ -248,7 +248,7 @@ class Peeler:
     def identity(self, cause: Cause) -> str:
         """A break by what it says, not by its line: lines move."""
         text = self._text(cause.file)
-        line = "" if text is None else Spot(cause, text).line.strip()
+        line = "" if text is None else Spot(cause, text, self._text).line.strip()
         return f"{cause.id} {cause.type} {cause.file} {cause.function} {line}"
 
     def _identities(self, trial: Trial) -> set[str]:
@@ -349,7 +349,8 @@ def _one_a_fixer(found: Iterable[tuple[Cause, Candidate]]) -> list[tuple[Cause, 
 
 def _one_a_change(chosen: list[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
     """A setting that helps several breaks is kept once."""
-    return _one_a_fixer(reversed(chosen))[::-1]
+    changes = {repr((c.fixer, c.settings, c.path)): (cause, c) for cause, c in reversed(chosen)}
+    return list(changes.values())[::-1]
 
 
 def _require(baseline: Trial) -> None:

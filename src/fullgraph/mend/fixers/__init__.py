@@ -35,6 +35,8 @@ class Spot(Struct, frozen=True):
 
     cause: Cause
     text: str
+    # From a path to the text of that file, as the plan so far has it.
+    text_of: Callable[[str], str | None]
 
     @property
     def block(self) -> Block | None:
