@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 import torch
+from torch.fx import Node
 
 from fullgraph.mend.value_guards.real import Refused, leaves
-from fullgraph.mend.value_guards.targets import Node
 from fullgraph.mend.value_guards.trace import Trace
 
 # Changes a node into its other form, or raises Refused, or leaves it alone and returns False.

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch._dynamo import guards
+from torch._dynamo.source import GlobalStateSource
+from torch.fx import Node
 
 from fullgraph.mend.value_guards.log import GuardFact, Tally
-from fullgraph.mend.value_guards.targets import Node
 
 # A mark on Dynamo's guard managers, by which compiles for other values are counted.
 MARK = "fullgraph_value_guard"
@@ -23,13 +24,6 @@ _SAME_BITS = {
     torch.bfloat16: torch.int16,
 }
 _SUBMODULE = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
-
-
-class Input(NamedTuple):
-    """A graph input: Dynamo's source, and the expression that finds it in a call's scope."""
-
-    source: Any
-    expression: str
 
 
 class _Read(NamedTuple):
@@ -45,7 +39,7 @@ class ValueGuard:
         self.tally = Tally()
         self._graph = torch.fx.Graph()
         self._copies: dict[Node, Node] = {}
-        self._inputs: list[Input] = []
+        self._inputs: list[str] = []
         self._reads: list[_Read] = []
         self._apart: dict[str, None] = {}
         # What Dynamo shows when it compiles again. It keeps this list itself, and takes more than
@@ -55,11 +49,11 @@ class ValueGuard:
     def knows(self, node: Node) -> Node | None:
         return self._copies.get(node)
 
-    def add_input(self, node: Node, found: Input) -> None:
+    def add_input(self, node: Node, expression: str) -> None:
         # At the front: Python wants a function's parameters before its body.
         with self._graph.inserting_before():
             self._copies[node] = self._graph.placeholder(f"input_{len(self._inputs)}")
-        self._inputs.insert(0, found)
+        self._inputs.insert(0, expression)
 
     def add_step(self, node: Node) -> None:
         self._copies[node] = self._graph.node_copy(node, lambda argument: self._copies[argument])
@@ -78,14 +72,15 @@ class ValueGuard:
         self._apart.update(dict.fromkeys(expressions))
 
     def install(self) -> None:
-        source = self._inputs[0].source
+        # Not on an input's source: guards on some sources are dropped again.
+        source = GlobalStateSource()
         guards.install_guard(source.make_guard(functools.partial(_value_guard, self)))
 
     def build(self, scope: Mapping[str, Any]) -> Callable[[Any], bool]:
         self._graph.output(tuple(read.node for read in self._reads))
         compute = torch.fx.GraphModule(torch.nn.Module(), self._graph).forward
         names = {**guards._get_closure_vars(), "G": scope["G"]}
-        inputs = _reader([found.expression for found in self._inputs], names)
+        inputs = _reader(self._inputs, names)
         apart = _reader(list(self._apart), names) if self._apart else None
         return _check(compute, inputs, apart, self._reads, self)
 

@@ -7,16 +7,18 @@ import operator
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch._dynamo
 from torch._dynamo import symbolic_convert, utils
-from torch._dynamo.exc import TorchRuntimeError, Unsupported, UserError
+from torch._dynamo.exc import TorchDynamoException, TorchRuntimeError, Unsupported, UserError
 from torch._dynamo.variables.base import VariableTracker
 from torch._dynamo.variables.builtin import BuiltinVariable
 from torch._dynamo.variables.constant import ConstantVariable
-from torch._dynamo.variables.tensor import TensorVariable
+from torch._dynamo.variables.tensor import NumpyNdarrayVariable, TensorVariable
+from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from fullgraph.mend.value_guards import forms
@@ -24,8 +26,9 @@ from fullgraph.mend.value_guards.log import GuardLog
 from fullgraph.mend.value_guards.needs import ValueGuardError
 from fullgraph.mend.value_guards.real import Refused, leaves
 from fullgraph.mend.value_guards.trace import Session, Trace, place_of, trace_of
+from fullgraph.mend.value_guards.writes import Writes
 
-Node = torch.fx.Node
+_TENSORS = (TensorVariable, NumpyNdarrayVariable)
 
 
 class Hooks:
@@ -36,13 +39,13 @@ class Hooks:
         self._sessions: list[Session] = []
         self._owner: int | None = None
         self._lock = threading.Lock()
-        self._attributes = [
+        self._patches: list[_Attribute | _Entry] = [
             _Attribute(TensorVariable, "method_item", self._item),
             _Attribute(TensorVariable, "method_tolist", self._tolist),
             _Attribute(utils, "_get_fake_value_impl", self._fake_value),
             _Attribute(BuiltinVariable, "call_function", self._builtin),
         ]
-        self._jumps = list(self._find_jumps())
+        self._patches.extend(self._find_jumps())
 
     def enter(self, log: GuardLog, largest: int, most_variants: int) -> None:
         with self._lock:
@@ -55,7 +58,7 @@ class Hooks:
             self._sessions.append(Session(log, largest, most_variants))
             self.depth += 1
             if self.depth == 1:
-                for patch in (*self._attributes, *self._jumps):
+                for patch in self._patches:
                     patch.put()
 
     def leave(self) -> None:
@@ -63,7 +66,7 @@ class Hooks:
             self._sessions.pop()
             self.depth -= 1
             if self.depth == 0:
-                for patch in (*self._attributes, *self._jumps):
+                for patch in self._patches:
                     patch.take()
                 self._owner = None
 
@@ -71,17 +74,24 @@ class Hooks:
         """None in another thread, which is none of our business."""
         if self._owner != threading.get_ident() or not self._sessions:
             return None
-        return trace_of(tx, self._sessions[-1])
+        try:
+            return trace_of(tx, self._sessions[-1])
+        except Exception as error:
+            self._sessions[-1].log.note(f"value guards gave up: {type(error).__name__}: {error}")
+            return None
 
     def _known(self, tx: Any, variable: Any) -> torch.Tensor | None:
         """The value of a tensor that is about to be read, from now on guarded."""
         trace = self._trace(tx)
-        if trace is None or type(variable) is not TensorVariable:
+        if trace is None or type(variable) not in _TENSORS:
             return None
         try:
             value = trace.read(tx, variable.as_proxy().node)
         except Refused as refused:
             self._sessions[-1].log.leave(*place_of(tx), str(refused))
+            return None
+        except Exception as error:
+            trace.give_up(error)
             return None
         return value if isinstance(value, torch.Tensor) else None
 
@@ -157,7 +167,7 @@ class Hooks:
         return jump
 
     def _truth(self, tx: Any, variable: Any) -> bool | None:
-        if type(variable) is not TensorVariable:
+        if type(variable) not in _TENSORS:
             return None
         value = self._known(tx, variable) if _is_one(_fake(variable)) else None
         return None if value is None else bool(value)
@@ -172,11 +182,13 @@ class _Asked:
         self._as_it_was = (node.op, node.target, node.args, node.kwargs)
 
     def answer(self, ask: Callable[[], Any]) -> Any:
-        versions = self._trace.writes.before(self._node)
+        writes = self._trace.writes
+        versions = writes.before(self._node)
         try:
-            return self._answer(ask)
+            with _operators_noted(self._tx.fake_mode, writes):
+                return self._answer(ask)
         finally:
-            self._trace.writes.after(self._node, versions)
+            writes.after(self._node, versions)
 
     def _answer(self, ask: Callable[[], Any]) -> Any:
         if forms.has_form(self._node):
@@ -221,12 +233,36 @@ class _Asked:
             self._log.leave(*place_of(self._tx), str(refused))
         except (Unsupported, UserError, TorchRuntimeError):
             pass
+        except TorchDynamoException:
+            raise  # How Dynamo starts over.
+        except Exception as error:
+            self._trace.give_up(error)
         self._restore()
         return False, None
 
     def _restore(self) -> None:
         node = self._node
         node.op, node.target, node.args, node.kwargs = self._as_it_was
+
+
+@contextmanager
+def _operators_noted(fake_mode: Any, writes: Writes) -> Iterator[None]:
+    """While a node is run: on this one fake mode, not on its class."""
+    earlier = vars(fake_mode).get("dispatch")
+    original = fake_mode.dispatch
+
+    def dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        writes.note(func, args, kwargs or {})
+        return original(func, types, args, kwargs)
+
+    fake_mode.dispatch = dispatch
+    try:
+        yield
+    finally:
+        if earlier is None:
+            del fake_mode.dispatch
+        else:
+            fake_mode.dispatch = earlier
 
 
 class _Attribute:
@@ -281,7 +317,7 @@ def _is_one(fake: Any) -> bool:
     )
 
 
-def _with_subclasses(kind: type) -> Iterator[type]:
+def _with_subclasses(kind: Any) -> Iterator[Any]:
     yield kind
     for subclass in kind.__subclasses__():
         yield from _with_subclasses(subclass)

@@ -6,8 +6,10 @@ import operator
 from typing import Any
 
 import torch
+from torch._dynamo.utils import numpy_operator_wrapper, numpy_to_tensor_wrapper
+from torch.fx import Node
 
-Node = torch.fx.Node
+_NUMPY = (numpy_operator_wrapper, numpy_to_tensor_wrapper)
 
 _OWNERS: tuple[Any, ...] = (
     torch,
@@ -61,12 +63,22 @@ def _is_torch(node: Node) -> bool:
         return target.namespace in ("aten", "prims")
     if target is getattr:
         return len(node.args) == 2 and node.args[1] in _ATTRIBUTES
+    if isinstance(target, _NUMPY):
+        return _is_plain_numpy(target)
     name = getattr(target, "__name__", None)
     if not isinstance(name, str):
         return False
     if getattr(operator, name, None) is target:
         return True
     return any(getattr(owner, name, None) is target for owner in _OWNERS)
+
+
+def _is_plain_numpy(target: Any) -> bool:
+    """NumPy's functions on tensors, as Dynamo puts them into a graph."""
+    if isinstance(target, numpy_operator_wrapper):
+        return target.op not in _IN_PLACE_OPERATORS
+    module = str(getattr(target.f, "__module__", ""))
+    return module.startswith("torch._numpy") and "random" not in module
 
 
 def _is_in_place(node: Node) -> bool:

@@ -11,12 +11,13 @@ from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
 from torch._dynamo import config, guards
 from torch._dynamo.source import is_from_skip_guard_source
 from torch._dynamo.variables.builder import GraphArg
+from torch.fx import Node
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from fullgraph.mend.value_guards.guard import MARK, Input, ValueGuard, can_be_compared, plain_name
+from fullgraph.mend.value_guards.guard import MARK, ValueGuard, can_be_compared, plain_name
 from fullgraph.mend.value_guards.log import GuardFact, GuardLog, Kind
 from fullgraph.mend.value_guards.real import Refused, agrees, leaves, real_world, run, storage_of
-from fullgraph.mend.value_guards.targets import Node, can_run_again
+from fullgraph.mend.value_guards.targets import can_run_again
 from fullgraph.mend.value_guards.writes import Writes
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
@@ -39,11 +40,17 @@ class Trace:
         self.writes = Writes()
         self._session = session
         self._values: dict[Node, Any] = {}
-        self._inputs: dict[Node, Input] = {}
+        # The expressions that find the inputs in the scope of a call.
+        self._inputs: dict[Node, str] = {}
         self._storages: set[StorageWeakRef] = set()
         self._guard: ValueGuard | None = None
         self._read: set[tuple[Node, Any]] = set()
         self._refusal = _why_not_this_frame(tx, session)
+
+    def give_up(self, error: Exception) -> None:
+        """Nothing more is known in this frame; guards that it has stay."""
+        self._refusal = "an error in value guards"
+        self._session.log.note(f"value guards gave up: {type(error).__name__}: {error}")
 
     def value(self, tx: Any, node: Node) -> Any:
         """The value of a node for the inputs that the frame was called with."""
@@ -74,17 +81,17 @@ class Trace:
         elif not can_run_again(node):
             raise Refused(f"{node.target} cannot be computed again")
 
-    def _input(self, tx: Any, node: Node) -> tuple[Input, Any]:
+    def _input(self, tx: Any, node: Node) -> tuple[str, Any]:
         graph_arg = node.meta.get("grapharg")
         if not isinstance(graph_arg, GraphArg) or graph_arg.source is None:
             raise Refused("an input that has no name")
         if graph_arg.pass_arg_as_tensor or is_from_skip_guard_source(graph_arg.source):
             raise Refused("an input that Dynamo does not guard")
         value = _example(graph_arg.example, self._session.largest)
-        found = Input(graph_arg.source, graph_arg.source.name)
-        if not _is_found_again(tx, found.expression, value):
+        expression: str = graph_arg.source.name
+        if not _is_found_again(tx, expression, value):
             raise Refused("an input that is made anew each time")
-        return found, value
+        return expression, value
 
     def _compute(self, node: Node) -> None:
         args, kwargs = torch.fx.node.map_arg(
@@ -138,9 +145,8 @@ class Trace:
         inputs = [self._inputs[step] for step in steps if step.op == "placeholder"]
         if not inputs:
             return  # Made of constants: it is what it is.
-        apart = self._written_inputs(tx, steps)
-        is_new = self._guard is None
-        guard = self._guard = self._guard or ValueGuard()
+        apart = self._written_inputs(tx)
+        guard = self._installed(tx)
         for step in steps:
             if guard.knows(step) is None:
                 if step.op == "placeholder":
@@ -148,16 +154,22 @@ class Trace:
                 else:
                     guard.add_step(step)
         expected = value.detach().clone() if isinstance(value, torch.Tensor) else value
-        file, line, function = place_of(tx)
-        names = ", ".join(dict.fromkeys(plain_name(found.expression) for found in inputs))
-        fact = GuardFact(file, line, function, names, kind, _show(value), guard.tally)
+        names = ", ".join(dict.fromkeys(plain_name(expression) for expression in inputs))
+        fact = GuardFact(*place_of(tx), names, kind, _show(value), guard.tally)
         guard.add_read(node, reader, expected, fact)
         guard.keep_apart(apart)
-        if is_new:
-            guard.install()
         self._session.log.guards.append(fact)
 
-    def _written_inputs(self, tx: Any, steps: list[Node]) -> list[str]:
+    def _installed(self, tx: Any) -> ValueGuard:
+        if self._guard is None:
+            if tx.output.tracing_context.guards_context.skip_install:
+                raise Refused("traced without guards")
+            guard = ValueGuard()
+            guard.install()
+            self._guard = guard
+        return self._guard
+
+    def _written_inputs(self, tx: Any) -> list[str]:
         """The expressions of inputs that have been written to, none of which is read."""
         expressions: list[str] = []
         if not self.writes:
@@ -225,8 +237,6 @@ def _why_not_this_frame(tx: Any, session: Session) -> str | None:
     output = tx.output
     if output.export or getattr(output, "package", None) is not None or config.caching_precompile:
         return "what is exported keeps no guards"
-    if output.tracing_context.guards_context.skip_install:
-        return "traced without guards"
     if torch._dynamo.compiled_autograd.in_compiled_autograd_region:
         return "a backward pass"
     code = output.root_tx.f_code
@@ -235,8 +245,9 @@ def _why_not_this_frame(tx: Any, session: Session) -> str | None:
     # The last one that may be compiled has to do for all other values.
     if variants >= session.most_variants or len(entries) >= config.recompile_limit - 1:
         session.log.note(
-            f"{code.co_name} ({code.co_filename}:{code.co_firstlineno}) was compiled for "
-            f"{variants} values; other values break as they would without value guards"
+            f"{code.co_name} ({code.co_filename}:{code.co_firstlineno}) has been compiled "
+            f"{len(entries)} times, {variants} of them for other values: "
+            "from now on its values are not known, and it breaks as without value guards"
         )
         return "enough variants"
     return None

@@ -1,8 +1,9 @@
 """Which tensors have been written to while a frame is traced.
 
-What an operation writes to is seen in the version counters of the tensors that it gets. Writes are
-kept by storage, because a view, an alias or another input may be another tensor with another
-counter on the same memory.
+What an operation writes to is seen in the operators that fake tensors run for it, and in the
+version counters of the tensors that it gets; either alone misses some. Writes are kept by storage,
+because a view, an alias or another input may be another tensor with another counter on the same
+memory.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.fx import Node
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from fullgraph.mend.value_guards.targets import Node, can_run_again, is_understood
+from fullgraph.mend.value_guards.targets import can_run_again, is_understood
 
 Versions = list[tuple[torch.Tensor, int | None]]
 
@@ -24,6 +26,16 @@ class Writes:
     def __init__(self) -> None:
         self._written: set[StorageWeakRef] = set()
         self._seen: set[Node] = set()
+
+    def note(self, func: Any, args: Any, kwargs: Any) -> None:
+        """An operator that runs on fake tensors."""
+        schema = getattr(func, "_schema", None)
+        if schema is None or not schema.is_mutable:
+            return
+        for position, argument in enumerate(schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                given = args[position] if position < len(args) else kwargs.get(argument.name)
+                self._written.update(_storage(tensor) for tensor in _tensors(given))
 
     def before(self, node: Node) -> Versions:
         return [(tensor, _version(tensor)) for tensor in _arguments(node)]
