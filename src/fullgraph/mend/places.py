@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from fullgraph.mend.fixers import Spot
-from fullgraph.model.events import Frame
 
 
 def caller_of(spot: Spot) -> Spot | None:
@@ -19,7 +18,7 @@ def caller_of(spot: Spot) -> Spot | None:
     if not frames:
         return None
     nearest = frames[-1]
-    text = _text_that_ran(nearest.file, spot)
+    text = spot.text_of(nearest.file)
     if text is None:
         return None
     cause = msgspec.structs.replace(
@@ -31,7 +30,7 @@ def caller_of(spot: Spot) -> Spot | None:
         end_line=nearest.end_line,
         end_column=nearest.end_column,
     )
-    return Spot(cause, text)
+    return Spot(cause, text, spot.text_of)
 
 
 def is_foundation(file: str) -> bool:
@@ -40,20 +39,3 @@ def is_foundation(file: str) -> bool:
     if "site-packages" in parts:
         return parts[parts.index("site-packages") + 1 :][:1] in (("torch",), ("torchgen",))
     return file.startswith(("<", sysconfig.get_path("stdlib")))
-
-
-def _text_that_ran(file: str, spot: Spot) -> str | None:
-    """The file's text, if it is what the frames of the break were compiled from."""
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    lines = text.splitlines()
-    frames = [frame for frame in spot.cause.stack if frame.file == file]
-    return text if all(_fits(frame, lines) for frame in frames) else None
-
-
-def _fits(frame: Frame, lines: list[str]) -> bool:
-    if not 0 < frame.line <= len(lines):
-        return False
-    return not frame.code or frame.code.strip() in lines[frame.line - 1]
