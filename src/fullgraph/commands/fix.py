@@ -24,6 +24,10 @@ _SLOWER = 0.95
     "--time", "seconds", type=click.FloatRange(min=5), default=120.0, show_default=True,
     metavar="SECONDS", help="Stop looking for fixes after that.",
 )  # fmt: skip
+@click.option(
+    "--backend", "backends", multiple=True, metavar="NAME",
+    help="Prove it with this backend too, besides eager and aot_eager.",
+)  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(["text", "json", "diff"]), default="text",
               show_default=True)  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write the report to FILE.")
@@ -35,6 +39,7 @@ def command(
     force: bool,
     only: str | None,
     seconds: float,
+    backends: tuple[str, ...],
     format_: str,
     output: str | None,
 ) -> None:
@@ -55,7 +60,9 @@ def command(
     check_torch()
     if output is not None:
         check_writable(output)
-    fixed = fix_program(target, seconds=seconds, tell=tell, only_settings=only == "settings")
+    fixed = fix_program(
+        target, seconds=seconds, tell=tell, only_settings=only == "settings", backends=backends
+    )
     _show(fixed, target, format_, output)
     if apply_:
         _apply(fixed, target, force)

@@ -27,7 +27,12 @@ class Fixed(Struct, frozen=True):
 
 
 def fix_program(
-    target: Sequence[str], *, seconds: float, tell: Tell, only_settings: bool = False
+    target: Sequence[str],
+    *,
+    seconds: float,
+    tell: Tell,
+    only_settings: bool = False,
+    backends: Sequence[str] = (),
 ) -> Fixed:
     started = time.monotonic()
     tell("running the program")
@@ -38,6 +43,7 @@ def fix_program(
             deadline=started + seconds * (1 - _RESERVE),
             tell=tell,
             fixers=_chosen(only_settings),
+            backends=backends,
         )
         peeled = peeler.run()
         unreached = _unreached(shop, peeled)

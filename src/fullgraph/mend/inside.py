@@ -1,7 +1,7 @@
 """Mends in memory: while a plan holds, what is compiled is compiled as the plan says.
 
-`start` is for a program that `fullgraph run --mend` runs; `fullgraph.compile` uses `Mending`. Patches
-are put in when something compiled is first called: what it needs has been imported by then.
+`start` is for a program that `fullgraph run --mend` runs; `fullgraph.compile` uses `Mending`.
+Patches are put in when something compiled is first called: what it needs is imported by then.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ from fullgraph.mend.fixers import Fixer, Spot, all_fixers
 from fullgraph.mend.model import Candidate, MendError, Plan, Safety, Trial
 from fullgraph.model.report import Cause
 
+# Everything is proven with these.
+BACKENDS = ("eager", "aot_eager")
 Tell = Callable[[str], None]
 # Each may uncover breaks behind it, but not without end.
 _MOST_NEW = 4
@@ -46,9 +48,9 @@ class Attempt(Struct, frozen=True):
 
 class Peeled(Struct, frozen=True):
     baseline: Trial
-    # The eager backend's, then aot_eager's; both with varied inputs.
+    # With the eager backend, then with the others.
     final: Trial
-    deeper: Trial
+    deeper: dict[str, Trial]
     plan: Plan
     steps: tuple[Step, ...]
     # What was tried for the breaks that are left, by `identity`.
@@ -66,11 +68,18 @@ class Shop(Protocol):
 
 class Peeler:
     def __init__(
-        self, shop: Shop, *, deadline: float, tell: Tell, fixers: Iterable[Fixer] | None = None
+        self,
+        shop: Shop,
+        *,
+        deadline: float,
+        tell: Tell,
+        fixers: Iterable[Fixer] | None = None,
+        backends: Iterable[str] = (),
     ) -> None:
         self._shop = shop
         self._deadline = deadline
         self._tell = tell
+        self._backends = (*BACKENDS, *backends)
         self._fixers = list(all_fixers() if fixers is None else fixers)
         self._steps: list[Step] = []
         self._plan = Plan()
@@ -92,11 +101,11 @@ class Peeler:
             if not any(stage() for stage in self._stages):
                 break
         self._leave_out_what_is_not_needed()
-        final, deeper = self._proven()
+        proof = self._proven()
         return Peeled(
             baseline=baseline,
-            final=final,
-            deeper=deeper,
+            final=proof.pop("eager"),
+            deeper=proof,
             plan=self._plan,
             steps=tuple(self._steps),
             tried={name: tuple(each) for name, each in self._tried.items()},
@@ -195,7 +204,7 @@ class Peeler:
         return plan
 
     def _refused(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> bool:
-        why = self._objection(trial, [cause for cause, _ in chosen])
+        why = self._objection(trial, self._with(chosen), [cause for cause, _ in chosen])
         for cause, candidate in chosen if why else ():
             if len(chosen) == 1 or candidate.kind != "setting":
                 self._failed.add(self._mark(cause, candidate))
@@ -212,7 +221,7 @@ class Peeler:
             self._steps.append(Step(candidate, cause, before, after))
         self._plan, self._now = plan, trial
 
-    def _objection(self, trial: Trial, causes: list[Cause]) -> str:
+    def _objection(self, trial: Trial, plan: Plan, causes: list[Cause]) -> str:
         """Why a trial is not good enough; empty if it is."""
         if trial.error or trial.report is None:
             return trial.error or "nothing could be captured"
@@ -222,14 +231,15 @@ class Peeler:
         if trial.recompiled > self._now.recompiled:
             return f"the second and third call compile {trial.recompiled} more"
         before, after = _score(self._now), _score(trial)
-        gone = {self.identity(cause) for cause in causes} - self._identities(trial)
-        if not gone:
+        known = {self.identity(cause) for cause in self._causes()}
+        left = {self.identity(cause, plan) for cause in trial.report.causes}
+        if {self.identity(cause) for cause in causes} <= left:
             return "the break is still there"
         if after < before:
             return ""
-        places = {(cause.file, cause.line) for cause in causes}
+        places = {(cause.file, cause.function) for cause in causes}
         for cause in trial.report.causes:
-            if (cause.file, cause.line) in places:
+            if (cause.file, cause.function) in places and self.identity(cause, plan) not in known:
                 return f"another break takes its place: {cause.type}"
         if after[0] > before[0] + _MOST_NEW:
             return f"{after[0] - before[0]} breaks come into view"
@@ -237,22 +247,20 @@ class Peeler:
 
     # What is what
 
-    def _text(self, file: str) -> str | None:
-        if file in self._plan.files:
-            return self._plan.files[file].text
+    def _text(self, file: str, plan: Plan | None = None) -> str | None:
+        files = (plan or self._plan).files
+        if file in files:
+            return files[file].text
         try:
             return Path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return None
 
-    def identity(self, cause: Cause) -> str:
-        """A break by what it says, not by its line: lines move."""
-        text = self._text(cause.file)
+    def identity(self, cause: Cause, plan: Plan | None = None) -> str:
+        """A break by what it says, not by its line: lines move. `plan` is what it was met with."""
+        text = self._text(cause.file, plan)
         line = "" if text is None else Spot(cause, text, self._text).line.strip()
         return f"{cause.id} {cause.type} {cause.file} {cause.function} {line}"
-
-    def _identities(self, trial: Trial) -> set[str]:
-        return {self.identity(cause) for cause in (trial.report.causes if trial.report else ())}
 
     # At the end
 
@@ -275,20 +283,23 @@ class Peeler:
         effects = least_safe(step.candidate for step in steps)
         return self._shop.answer(self._shop.ask("trial", plan_of(steps), effects, **more))
 
-    def _proven(self) -> tuple[Trial, Trial]:
-        """The proof of all that is kept; steps that it does not bear are dropped."""
-        while True:
+    def _proven(self) -> dict[str, Trial]:
+        """The proof of all that is kept, by backend; steps that it does not bear are dropped."""
+        while self._steps:
             self._tell("proving it with other inputs")
-            numbers = [self._asked(self._steps, backend) for backend in ("eager", "aot_eager")]
-            final, deeper = map(self._shop.answer, numbers)
-            why = self._doubt(final) or self._doubt(deeper)
-            if not why or not self._steps:
-                return final, deeper
+            asked = {backend: self._asked(self._steps, backend) for backend in self._backends}
+            trials = {backend: self._shop.answer(number) for backend, number in asked.items()}
+            why = next(filter(None, map(self._doubt, trials.values())), "")
+            if not why:
+                return trials
             self._drop_one(why)
+        return {"eager": self._baseline}
 
     def _asked(self, steps: list[Step], backend: str) -> int:
         effects = least_safe(step.candidate for step in steps)
-        return self._shop.ask("trial", plan_of(steps), effects, backend=backend)
+        # Others take too long to compile for every variation.
+        varied = backend in BACKENDS
+        return self._shop.ask("trial", plan_of(steps), effects, backend=backend, varied=varied)
 
     def _doubt(self, trial: Trial) -> str:
         if trial.error:

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fullgraph.mend.model import GuardCost, Kind, Plan, Safety, Trial
+from fullgraph.mend.model import GuardCost, Kind, Plan, Safety
 from fullgraph.mend.peel import Attempt, Peeled, Step
 from fullgraph.mend.settings import lines_of
 from fullgraph.model.report import YOURS, Cause
@@ -136,7 +136,7 @@ def _summary(peeled: Peeled, proven: bool) -> FixSummary:
 
 
 def _problems(peeled: Peeled) -> Iterator[str]:
-    for trial in (peeled.final, peeled.deeper):
+    for trial in (peeled.final, *peeled.deeper.values()):
         if trial.error:
             yield trial.error
         for each in trial.differences:
@@ -144,7 +144,7 @@ def _problems(peeled: Peeled) -> Iterator[str]:
 
 
 def _proof(peeled: Peeled, speedup: float | None, problems: tuple[str, ...]) -> Proof:
-    trials: tuple[Trial, ...] = (peeled.final, peeled.deeper)
+    trials = (peeled.final, *peeled.deeper.values())
     samples = peeled.final.samples
     return Proof(
         recorded_calls=samples.recorded,
@@ -153,7 +153,7 @@ def _proof(peeled: Peeled, speedup: float | None, problems: tuple[str, ...]) -> 
         largest_difference=max(trial.largest for trial in trials),
         gradients=max(trial.gradients for trial in trials),
         recompilations=max(trial.recompiled for trial in trials),
-        backends=("eager", "aot_eager"),
+        backends=("eager", *peeled.deeper),
         speedup=speedup,
         problems=problems,
     )

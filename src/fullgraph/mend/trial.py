@@ -201,6 +201,12 @@ class _Tried:
 def compiled(target: Target, backend: str) -> Callable[..., Any]:
     """As the program compiles it, but never with fullgraph=True: breaks are what we look for."""
     wanted = {name: value for name, value in target.options.items() if name != "fullgraph"}
+    if "inductor" in (backend, wanted.get("backend", "inductor")):
+        from torch._inductor import config
+
+        # Its own random numbers would differ from eager's; its own processes outlive a fork.
+        config.fallback_random = True
+        config.compile_threads = 1
     if backend:
         wanted = {name: value for name, value in wanted.items() if name == "dynamic"}
         wanted["backend"] = backend
