@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dis
+import gc
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,39 @@ def test_the_reason_of_a_recompile_names_the_value() -> None:
         compiled(ints(2, 3))
     (recompile,) = session.report().recompiles
     assert "value guard: t gave 1" in str(recompile)
+
+
+def test_a_filter_of_guards() -> None:
+    filtered = {"guard_filter_fn": lambda entries: [True for _ in entries]}
+    ran = run(read, [(ints(1, 3),), (ints(2, 3),), (ints(1, 4),)], options=filtered)
+    assert ran.graphs == 2
+
+
+def test_numbers_are_not_looked_at() -> None:
+    def branches(x: Tensor, flag: int, name: str) -> Tensor:
+        return x + 1 if flag and name else x - 1
+
+    plain = CompileCounter()
+    compiled = torch.compile(branches, backend=plain)
+    for flag, name in ((1, "a"), (2, "b"), (3, "c"), (0, "d")):
+        compiled(X, flag, name)
+    ran = run(branches, [(X, 1, "a"), (X, 2, "b"), (X, 3, "c"), (X, 0, "d")])
+    assert ran.graphs == plain.frame_count
+
+
+def test_the_traced_graph_is_not_kept() -> None:
+    kept: list[weakref.ref[Any]] = []
+
+    def backend(graph: torch.fx.GraphModule, _: Any) -> Any:
+        kept.extend(weakref.ref(node) for node in graph.graph.nodes)
+        return lambda *args: (X[:1] * 3,)
+
+    with value_guards() as log:
+        torch.compile(read, backend=backend)(ints(1, 3))
+    gc.collect()
+    assert log.guards
+    assert kept
+    assert not [node for node in kept if node() is not None]
 
 
 def test_another_thread_is_refused_and_left_alone() -> None:

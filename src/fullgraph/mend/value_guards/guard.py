@@ -42,6 +42,7 @@ class ValueGuard:
         self._inputs: list[str] = []
         self._reads: list[_Read] = []
         self._apart: dict[str, None] = {}
+        self._compute: Callable[..., tuple[Any, ...]] | None = None
         # What Dynamo shows when it compiles again. It keeps this list itself, and takes more than
         # one line for code; so it holds one, that of what failed last.
         self.reason = ["value guard"]
@@ -56,7 +57,9 @@ class ValueGuard:
         self._inputs.insert(0, expression)
 
     def add_step(self, node: Node) -> None:
-        self._copies[node] = self._graph.node_copy(node, lambda argument: self._copies[argument])
+        made = self._graph.node_copy(node, lambda argument: self._copies[argument])
+        made.meta.clear()  # It would keep the traced graph alive as long as the guard.
+        self._copies[node] = made
 
     def add_read(
         self, node: Node, reader: Callable[..., Any] | None, expected: Any, fact: GuardFact
@@ -77,12 +80,14 @@ class ValueGuard:
         guards.install_guard(source.make_guard(functools.partial(_value_guard, self)))
 
     def build(self, scope: Mapping[str, Any]) -> Callable[[Any], bool]:
-        self._graph.output(tuple(read.node for read in self._reads))
-        compute = torch.fx.GraphModule(torch.nn.Module(), self._graph).forward
+        if self._compute is None:  # Dynamo builds its guards twice if they are filtered.
+            self._graph.output(tuple(read.node for read in self._reads))
+            self._compute = torch.fx.GraphModule(torch.nn.Module(), self._graph).forward
+            self._copies.clear()
         names = {**guards._get_closure_vars(), "G": scope["G"]}
         inputs = _reader(self._inputs, names)
         apart = _reader(list(self._apart), names) if self._apart else None
-        return _check(compute, inputs, apart, self._reads, self)
+        return _check(self._compute, inputs, apart, self._reads, self)
 
     def blame(self, fact: GuardFact) -> None:
         fact.failed += 1

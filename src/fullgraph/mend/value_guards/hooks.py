@@ -17,6 +17,7 @@ from torch._dynamo.exc import TorchDynamoException, TorchRuntimeError, Unsupport
 from torch._dynamo.variables.base import VariableTracker
 from torch._dynamo.variables.builtin import BuiltinVariable
 from torch._dynamo.variables.constant import ConstantVariable
+from torch._dynamo.variables.lazy import LazyVariableTracker
 from torch._dynamo.variables.tensor import NumpyNdarrayVariable, TensorVariable
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -26,7 +27,7 @@ from fullgraph.mend.value_guards.log import GuardLog
 from fullgraph.mend.value_guards.needs import ValueGuardError
 from fullgraph.mend.value_guards.real import Refused, leaves
 from fullgraph.mend.value_guards.trace import Session, Trace, place_of, trace_of
-from fullgraph.mend.value_guards.writes import Writes
+from fullgraph.mend.value_guards.writes import Run
 
 _TENSORS = (TensorVariable, NumpyNdarrayVariable)
 
@@ -124,8 +125,8 @@ class Hooks:
 
     def _as_number(self, tx: Any, variable: Any) -> Any:
         """Dynamo knows `range` of numbers, but not of tensors that hold one."""
-        tensor = variable.realize()
-        if type(tensor) is not TensorVariable or not _is_one(_fake(tensor)):
+        tensor = _as_tensor(variable)
+        if tensor is None or not _is_one(_fake(tensor)):
             return variable
         value = self._known(tx, tensor)
         if value is None or value.is_floating_point() or value.dtype == torch.bool:
@@ -152,11 +153,13 @@ class Hooks:
 
     def _jump(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def jump(tx: Any, inst: Any) -> Any:
-            variable = tx.stack[-1].realize()
-            truth = None if _is_assert(tx, inst) else self._truth(tx, variable)
-            if truth is None:
+            variable = _as_tensor(tx.stack[-1])
+            if variable is None or not _is_one(_fake(variable)) or _is_assert(tx, inst):
                 return original(tx, inst)
-            constant = ConstantVariable.create(truth)
+            value = self._known(tx, variable)
+            if value is None:
+                return original(tx, inst)
+            constant = ConstantVariable.create(bool(value))
             tx.stack[-1] = constant
             result = original(tx, inst)
             if tx.stack and tx.stack[-1] is constant:
@@ -165,12 +168,6 @@ class Hooks:
             return result
 
         return jump
-
-    def _truth(self, tx: Any, variable: Any) -> bool | None:
-        if type(variable) not in _TENSORS:
-            return None
-        value = self._known(tx, variable) if _is_one(_fake(variable)) else None
-        return None if value is None else bool(value)
 
 
 class _Asked:
@@ -182,13 +179,12 @@ class _Asked:
         self._as_it_was = (node.op, node.target, node.args, node.kwargs)
 
     def answer(self, ask: Callable[[], Any]) -> Any:
-        writes = self._trace.writes
-        versions = writes.before(self._node)
+        run = Run(self._node)
         try:
-            with _operators_noted(self._tx.fake_mode, writes):
+            with _operators_noted(self._tx.fake_mode, run):
                 return self._answer(ask)
         finally:
-            writes.after(self._node, versions)
+            self._trace.writes.add(run)
 
     def _answer(self, ask: Callable[[], Any]) -> Any:
         if forms.has_form(self._node):
@@ -246,13 +242,13 @@ class _Asked:
 
 
 @contextmanager
-def _operators_noted(fake_mode: Any, writes: Writes) -> Iterator[None]:
+def _operators_noted(fake_mode: Any, run: Run) -> Iterator[None]:
     """While a node is run: on this one fake mode, not on its class."""
     earlier = vars(fake_mode).get("dispatch")
     original = fake_mode.dispatch
 
     def dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        writes.note(func, args, kwargs or {})
+        run.note(func, args, kwargs or {})
         return original(func, types, args, kwargs)
 
     fake_mode.dispatch = dispatch
@@ -304,6 +300,15 @@ def _depends_on_data(result: Any) -> bool:
     if isinstance(result, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return bool(free_unbacked_symbols(result))
     return any(free_unbacked_symbols(tensor) for tensor in leaves(result))
+
+
+def _as_tensor(variable: Any) -> Any:
+    """None for anything else, which stays as unrealized as it is: looking adds guards."""
+    if isinstance(variable, LazyVariableTracker):
+        if not variable.is_realized() and not isinstance(variable.peek_value(), torch.Tensor):
+            return None
+        variable = variable.realize()
+    return variable if type(variable) in _TENSORS else None
 
 
 def _fake(variable: Any) -> Any:

@@ -49,6 +49,8 @@ NEEDS = (
     Need("torch._dynamo.variables.builder:GraphArg", None, "where an input comes from"),
     Need("torch._dynamo.variables.constant:ConstantVariable.create", None, "known numbers"),
     Need("torch._dynamo.variables.base:VariableTracker.build", None, "known lists"),
+    Need("torch._dynamo.variables.lazy:LazyVariableTracker.peek_value", ("self",),
+         "what is not a tensor is not looked at"),
     Need("torch._dynamo.output_graph:OutputGraph", None, "the frame that is being traced"),
     Need("torch._dynamo.symbolic_convert:_detect_and_normalize_assert_statement",
          ("self", "truth_fn", "push"), "asserts, which are left alone"),

@@ -97,6 +97,7 @@ class Trace:
         args, kwargs = torch.fx.node.map_arg(
             (node.args, node.kwargs), lambda argument: self._values[argument]
         )
+        _refuse_symbols((args, kwargs))
         result = run(node.target, args, kwargs, largest=self._session.largest)
         if "example_value" in node.meta and not agrees(result, node.meta["example_value"]):
             raise Refused("not what was traced")
@@ -198,6 +199,17 @@ def _upstream(node: Node) -> list[Node]:
         waiting.append((current, True))
         waiting.extend((argument, False) for argument in current.all_input_nodes)
     return list(order)
+
+
+def _refuse_symbols(value: Any) -> None:
+    """A symbol that is no input has no value at another call."""
+
+    def look_at(part: Any) -> Any:
+        if isinstance(part, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            raise Refused("a number that is not known yet")
+        return part
+
+    torch.fx.node.map_aggregate(value, look_at)
 
 
 def _example(example: Any, largest: int) -> Any:

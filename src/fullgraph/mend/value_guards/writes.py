@@ -17,7 +17,24 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from fullgraph.mend.value_guards.targets import can_run_again, is_understood
 
-Versions = list[tuple[torch.Tensor, int | None]]
+
+class Run:
+    """One operation while it runs on fake tensors."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.before = [(tensor, _version(tensor)) for tensor in _arguments(node)]
+        self.noted: set[StorageWeakRef] = set()
+
+    def note(self, func: Any, args: Any, kwargs: Any) -> None:
+        """An operator that it has come to."""
+        schema = getattr(func, "_schema", None)
+        if schema is None or not schema.is_mutable:
+            return
+        for position, argument in enumerate(schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                given = args[position] if position < len(args) else kwargs.get(argument.name)
+                self.noted.update(_storage(tensor) for tensor in _tensors(given))
 
 
 class Writes:
@@ -27,25 +44,14 @@ class Writes:
         self._written: set[StorageWeakRef] = set()
         self._seen: set[Node] = set()
 
-    def note(self, func: Any, args: Any, kwargs: Any) -> None:
-        """An operator that runs on fake tensors."""
-        schema = getattr(func, "_schema", None)
-        if schema is None or not schema.is_mutable:
-            return
-        for position, argument in enumerate(schema.arguments):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                given = args[position] if position < len(args) else kwargs.get(argument.name)
-                self._written.update(_storage(tensor) for tensor in _tensors(given))
-
-    def before(self, node: Node) -> Versions:
-        return [(tensor, _version(tensor)) for tensor in _arguments(node)]
-
-    def after(self, node: Node, versions: Versions) -> None:
-        self._seen.add(node)
-        opaque = not is_understood(node)
-        for tensor, version in versions:
-            unclear = version is None and not can_run_again(node)
-            if opaque or unclear or _version(tensor) != version:
+    def add(self, run: Run) -> None:
+        """What an operation has written to of what it was given; what it has made is its own."""
+        self._seen.add(run.node)
+        opaque = not is_understood(run.node)
+        for tensor, version in run.before:
+            unclear = version is None and not can_run_again(run.node)
+            noted = _storage(tensor) in run.noted
+            if opaque or unclear or noted or _version(tensor) != version:
                 self._written.add(_storage(tensor))
 
     def catch_up(self, graph: torch.fx.Graph) -> None:
