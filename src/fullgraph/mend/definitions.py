@@ -16,7 +16,9 @@ class Definitions:
         self.functions: dict[str, ast.FunctionDef] = {}
         self.classes: set[str] = set()
         self._add(tree, "")
-        self.constants = _constants(tree)
+        self.bound_once = _bound_once(tree)
+        # Those that cannot change either.
+        self.constants = {name for name, value in self.bound_once.items() if _is_fixed(value)}
 
     def _add(self, node: ast.AST, prefix: str) -> None:
         for each in ast.iter_child_nodes(node):
@@ -29,17 +31,18 @@ class Definitions:
                 self._add(each, prefix)
 
 
-def _constants(tree: ast.Module) -> set[str]:
-    """Globals that are bound once, at the top, to something that cannot change."""
+def _bound_once(tree: ast.Module) -> dict[str, ast.expr]:
+    """Globals that are bound at one place only, at the top, and to what."""
     bound: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             for name in node.names:
-                bound.setdefault(name, []).extend([None, None])
+                bound.setdefault(name, []).append(None)
     for statement in tree.body:
         for name, value in _bindings(statement):
             bound.setdefault(name, []).append(value)
-    return {name for name, values in bound.items() if len(values) == 1 and _is_fixed(values[0])}
+    single = {name: values[0] for name, values in bound.items() if len(values) == 1}
+    return {name: value for name, value in single.items() if value is not None}
 
 
 def _bindings(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
@@ -59,7 +62,7 @@ def _bindings(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
                 yield each.id, None
 
 
-def _is_fixed(value: ast.expr | None) -> bool:
+def _is_fixed(value: ast.expr) -> bool:
     match value:
         case ast.Constant():
             return True

@@ -300,14 +300,14 @@ _BUILTIN_NAMES = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", 
 _MAKERS = (
     "list", "dict", "set", "tuple", "sorted", "range", "collections.OrderedDict",
     "collections.defaultdict", "collections.Counter", "collections.deque", "copy.deepcopy",
-    "numpy.zeros", "numpy.ones", "numpy.array",
+    "numpy.array",
 )  # fmt: skip
 
 
 def _makes_a_tensor(name: str) -> bool:
-    """Whether a function of torch never gives back one of its arguments, or a view of one."""
+    """Whether a function never gives back one of its arguments, or a view of one."""
     head, _, last = name.rpartition(".")
     starts = ("zeros", "ones", "full", "empty", "arange", "linspace", "eye", "tensor", "rand")
-    return head == "torch" and (
+    return head in ("torch", "numpy") and (
         last.startswith(starts) or last in ("clone", "cat", "stack", "matmul", "einsum")
     )
