@@ -26,6 +26,11 @@ SMOOTH = _words(
     """cos erf gelu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu6 sigmoid silu sin
     softplus softsign square tanh"""
 )
+# The same shape, floating; they may make what is not a number, or gradients that are none.
+STEEP = _words(
+    """acos acosh asin atanh cosh erfinv exp exp2 expm1 lgamma log log10 log1p log2 log_softmax
+    logit reciprocal rsqrt sinh softmax sqrt tan"""
+)
 # Of two tensors.
 PAIRS = _words("add maximum minimum mul multiply sub subtract")
 COMPARISONS = _words(

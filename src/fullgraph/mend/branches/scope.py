@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cached_property
 
 from fullgraph.mend.branches.operations import STEADY_MODULES
@@ -53,6 +52,11 @@ class Scope:
         is_value = isinstance(default, ast.Constant) and default.value is not None
         return argument.annotation is None and is_value
 
+    def is_tensor_argument(self, name: str) -> bool:
+        argument = self.arguments.get(name)
+        annotation = ast.unparse(argument.annotation) if argument and argument.annotation else ""
+        return annotation.rpartition(".")[2] in ("Tensor", *_FLOATING, "LongTensor", "BoolTensor")
+
     def is_floating_argument(self, name: str) -> bool:
         argument = self.arguments.get(name)
         annotation = ast.unparse(argument.annotation) if argument and argument.annotation else ""
@@ -87,6 +91,10 @@ class Scope:
         """Attributes that are buffers, as the class registers them."""
         made = {n for n, values in self._settings.items() if any(map(self._is_buffer, values))}
         return frozenset(made | set(self._registered))
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        return frozenset(n for n, vs in self._settings.items() if all(map(self._is_parameter, vs)))
 
     @cached_property
     def single_buffers(self) -> frozenset[str]:
@@ -145,6 +153,10 @@ class Scope:
         kind = full.rpartition(".")[2]
         return kind if full.startswith("torch.nn.") and kind in STEADY_MODULES else ""
 
+    def _is_parameter(self, value: ast.expr) -> bool:
+        maker = dotted(value.func, self.imports) if isinstance(value, ast.Call) else ""
+        return maker in ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+
     def _is_buffer(self, value: ast.expr) -> bool:
         maker = dotted(value.func, self.imports) if isinstance(value, ast.Call) else ""
         return maker == "torch.nn.Buffer"
@@ -155,33 +167,3 @@ def self_attribute(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.attr if node.value.id == "self" else ""
     return ""
-
-
-def path_to(function: ast.FunctionDef, statement: ast.stmt) -> list[tuple[list[ast.stmt], int]]:
-    """The lists of statements that lead to one, from the outermost, each with where it goes on."""
-    found = _path(function.body, statement)
-    return found or []
-
-
-def _path(body: list[ast.stmt], wanted: ast.stmt) -> list[tuple[list[ast.stmt], int]] | None:
-    for number, each in enumerate(body):
-        if each is wanted:
-            return [(body, number)]
-        for inner in inner_bodies(each):
-            found = _path(inner, wanted)
-            if found:
-                return [(body, number), *found]
-    return None
-
-
-def inner_bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-        return
-    for name in ("body", "orelse", "finalbody"):
-        inner = getattr(statement, name, None)
-        if isinstance(inner, list) and inner:
-            yield inner
-    for handler in getattr(statement, "handlers", []):
-        yield handler.body
-    for case in getattr(statement, "cases", []):
-        yield case.body

@@ -8,7 +8,7 @@ import textwrap
 from fullgraph.mend.branches.place import Place
 from fullgraph.mend.branches.sides import Side, outside_of, read_names, side_of
 from fullgraph.mend.branches.stores import conditional_store, written_to
-from fullgraph.mend.branches.truth import Truth, asks_for_finiteness, tensor_test
+from fullgraph.mend.branches.truth import Truth, asks_for_finiteness, opposite, tensor_test
 from fullgraph.mend.branches.value import Value
 from fullgraph.mend.branches.values import Reader
 from fullgraph.mend.branches.writing import (
@@ -36,7 +36,7 @@ class Selection:
 
     def text(self) -> str | None:
         """The file with the branch written anew; None where that would not be safe."""
-        if self._test is None:
+        if self._test is None or not self._reader.is_surely_tensor(self._place.node.test):
             return None
         node = self._place.node
         if isinstance(node, ast.IfExp):
@@ -245,7 +245,7 @@ class Selection:
         test = self._test
         if test is None or node.orelse or len(node.body) != 1:
             return None
-        condition = f"~({test.tensor})" if test.negated else test.tensor
+        condition = opposite(test.tensor) if test.negated else test.tensor
         new = conditional_store(self._place, self._reader, node.body[0], condition)
         return None if new is None else self._put(node, new)
 

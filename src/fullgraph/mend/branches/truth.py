@@ -25,11 +25,14 @@ class TensorTest(Struct, frozen=True):
     negated: bool = False
 
 
-def tensor_test(place: Place, reader: Reader) -> TensorTest | None:
-    """The test of a place with a tensor in it; None where it cannot be told apart."""
+def tensor_test(place: Place, reader: Reader, *, flat: bool = True) -> TensorTest | None:
+    """The test of a place with a tensor in it; None where it cannot be told apart.
+
+    With `flat` the tensor has no dimension, otherwise it may have some of size 1.
+    """
     if place.symbol:
         return None
-    writer = Truth(place.text, reader)
+    writer = Truth(place.text, reader, flat=flat)
     test, negated = place.node.test, False
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, negated = test.operand, not negated
@@ -67,17 +70,18 @@ def _is_tensor(node: ast.expr, place: Place, reader: Reader) -> bool:
 
 
 class Truth:
-    """Writes tests so that they are tensors of one truth value, without a dimension."""
+    """Writes tests so that they are tensors of one truth value."""
 
-    def __init__(self, text: str, reader: Reader) -> None:
+    def __init__(self, text: str, reader: Reader, *, flat: bool = True) -> None:
         self._text = text
         self._reader = reader
+        self._flat = flat
 
     def tensor(self, node: ast.expr) -> str | None:
         match node:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 inner = self.tensor(operand)
-                return None if inner is None else f"~{_in_brackets(inner)}"
+                return None if inner is None else opposite(inner)
             case ast.BoolOp(op=op, values=values):
                 # Python would not compute the others.
                 if any(self._reader.read(value).risk == "risky" for value in values[1:]):
@@ -93,6 +97,8 @@ class Truth:
                 return self.tensor(value)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._comparison(node, left, op, right)
+            case ast.Call(func=func) if self._reader.torch_name(func) == "allclose":
+                return source_of(self._text, node).replace("allclose", "isclose", 1) + ".all()"
         return self._one(node, self._reader.read(node), source_of(self._text, node))
 
     def _comparison(
@@ -124,12 +130,12 @@ class Truth:
         if value.plain:
             return None
         needs_brackets = not isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-        if value.is_bool and not value.shape:
-            return text
         head = f"({text})" if needs_brackets else text
         if not value.is_bool:
             head = f"{head}.bool()"
-        return head if not value.shape else f"{head}.reshape(())"
+        if not value.shape or not self._flat:
+            return head if not value.is_bool else text
+        return f"{head}.reshape(())"
 
 
 def _read_out(node: ast.expr) -> ast.expr | None:
@@ -147,6 +153,10 @@ def _is_exact(node: ast.expr) -> bool:
     if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
         return False
     return abs(node.value) <= _LARGEST_EXACT and node.value == int(node.value)
+
+
+def opposite(tensor: str) -> str:
+    return f"~{_in_brackets(tensor)}"
 
 
 def _in_brackets(text: str) -> str:

@@ -12,7 +12,8 @@ import ast
 from msgspec.structs import replace
 
 from fullgraph.mend.branches import operations
-from fullgraph.mend.branches.scope import Scope, inner_bodies, path_to, self_attribute
+from fullgraph.mend.branches.flow import always_bound, computed_by, path_to
+from fullgraph.mend.branches.scope import Scope, self_attribute
 from fullgraph.mend.branches.value import (
     BOOL,
     NONE,
@@ -33,6 +34,7 @@ from fullgraph.mend.names import stored_names
 _COMPARING = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Attributes of tensors that are no tensors.
 _PLAIN = ("device", "dtype", "is_cuda", "itemsize", "ndim", "requires_grad", "training")
+_OF_TENSORS = operations.REDUCTIONS | operations.COMPARISONS
 _FLOATING_TYPES = ("float16", "bfloat16", "float32", "float64", "half", "float", "double")
 
 
@@ -46,13 +48,17 @@ class Reader:
         self._floating: set[str] = set()
         # Tensors that must have elements, for the same reason.
         self._filled: set[str] = set()
+        # Names that are tensors whoever calls the function.
+        self._tensors: set[str] = set()
         # Expressions that are computed in any case.
         self._computed: set[str] = set()
         for body, number in path_to(scope.function, statement):
-            if isinstance(body[number], ast.For | ast.While | ast.Try):
-                self._forget(body[number])
             for before in body[:number]:
                 self._pass(before)
+            if isinstance(body[number], ast.For | ast.While | ast.Try):
+                # What is in there may have run already, or in part.
+                self._forget(body[number])
+                self._tensors -= stored_names(body[number])
 
     def computed(self, *expressions: ast.expr) -> None:
         """Expressions that the program computes at this place anyway."""
@@ -76,6 +82,25 @@ class Reader:
 
     def is_floating(self, tensors: Names) -> bool:
         return bool(tensors & self._floating)
+
+    def is_surely_tensor(self, node: ast.expr) -> bool:
+        """Whether it is a tensor whoever calls the function: some operator of torch says so."""
+        for each in ast.walk(node):
+            match each:
+                case ast.Name(id=name) if name in self._tensors:
+                    return True
+                case ast.Name(id=name) if self._scope.is_tensor_argument(name):
+                    return name not in self._known
+                case ast.Attribute() if self_attribute(each) in self._scope.buffers:
+                    return True
+                case ast.Call(func=func) if self._scope.torch_name(func):
+                    return True
+                case ast.Call(func=ast.Attribute(attr=name)) if name in _OF_TENSORS:
+                    return True
+        return False
+
+    def torch_name(self, function: ast.expr) -> str:
+        return self._scope.torch_name(function)
 
     def is_bound(self, name: str) -> bool:
         """Whether a name has a value here, on every way to get here."""
@@ -107,8 +132,9 @@ class Reader:
     # Statements
 
     def _pass(self, statement: ast.stmt) -> None:
-        for expression in _computed_by(statement):
+        for expression in computed_by(statement):
             self._learn(expression)
+        self._note_tensors(statement)
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._known[name] = self._named(name, statement, self.read(value))
@@ -116,6 +142,14 @@ class Reader:
                 self._known[name] = self._named(name, statement, self.read(value))
             case _:
                 self._forget(statement)
+
+    def _note_tensors(self, statement: ast.stmt) -> None:
+        """Names that are bound to what is surely a tensor."""
+        self._tensors -= stored_names(statement)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                if self.read(value).is_tensor and self.is_surely_tensor(value):
+                    self._tensors.add(name)
 
     def _named(self, name: str, statement: ast.stmt, value: Value) -> Value:
         """What is not understood is a tensor of its own, which is there already."""
@@ -129,7 +163,7 @@ class Reader:
 
     def _forget(self, statement: ast.stmt) -> None:
         """Names that it may bind are bound to something else from now on."""
-        sure = _always_bound(statement)
+        sure = always_bound(statement)
         for name in stored_names(statement):
             if name in sure or self.is_bound(name):
                 token = frozenset({f"{name}@{statement.lineno}"})
@@ -315,6 +349,8 @@ class Reader:
             return replace(joined([first, *extra]), alias=alias)
         if name in operations.SMOOTH:
             return at_least(with_float(first), "smooth")
+        if name in operations.STEEP:
+            return at_least(with_float(first), "risky")
         return self._cast(name, first)
 
     def _cast(self, name: str, first: Value) -> Value:
@@ -358,27 +394,3 @@ def _is_nonzero(node: ast.expr) -> bool:
     if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
         return False
     return bool(node.value)
-
-
-def _computed_by(statement: ast.stmt) -> list[ast.expr]:
-    """Expressions that a statement computes whichever way it goes."""
-    if isinstance(statement, ast.Assign | ast.AugAssign):
-        return [statement.value]
-    if isinstance(statement, ast.AnnAssign | ast.Expr | ast.Return):
-        return [statement.value] if statement.value else []
-    return []
-
-
-def _always_bound(statement: ast.stmt) -> set[str]:
-    """Names that a statement binds whichever way it goes."""
-    if isinstance(statement, ast.If):
-        return _bound_by(statement.body) & _bound_by(statement.orelse)
-    if isinstance(statement, ast.With):
-        return _bound_by(statement.body)
-    if any(True for _ in inner_bodies(statement)):
-        return set()
-    return stored_names(statement)
-
-
-def _bound_by(body: list[ast.stmt]) -> set[str]:
-    return set().union(*(_always_bound(each) for each in body)) if body else set()
