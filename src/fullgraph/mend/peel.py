@@ -34,6 +34,8 @@ class Step(Struct, frozen=True):
 
     candidate: Candidate
     cause: Cause
+    # The break's identity.
+    about: str = ""
     # How the file was before, and how it is with it.
     before: str = ""
     after: str = ""
@@ -218,7 +220,7 @@ class Peeler:
         for cause, candidate in _one_a_change(chosen):
             before = self._text(candidate.path or cause.file) or ""
             after = candidate.file.text if candidate.file else before
-            self._steps.append(Step(candidate, cause, before, after))
+            self._steps.append(Step(candidate, cause, self.identity(cause), before, after))
         self._plan, self._now = plan, trial
 
     def _objection(self, trial: Trial, plan: Plan, causes: list[Cause]) -> str:
@@ -319,7 +321,7 @@ class Peeler:
                 break
         else:
             step = self._steps[-1]
-        attempts = self._tried.setdefault(self.identity(step.cause), [])
+        attempts = self._tried.setdefault(step.about, [])
         attempts.append(Attempt(step.candidate.title, f"with other inputs: {why}"))
         self._start_over(without_step(self._steps, step))
 
