@@ -57,16 +57,17 @@ def run(
         value_guards(largest=largest, most_variants=most_variants) as log,
     ):
         for call in calls:
-            results.append(_call_both(program, compiled, call))
+            results.append(call_both(program, compiled, call))
         graphs = counter.frame_count
         for call in calls:
-            _call_both(program, compiled, call)
+            call_both(program, compiled, call)
     assert counter.frame_count == graphs, "compiled again for values that it has seen"
     assert not [note for note in log.notes if "gave up" in note]
     return Ran(log, graphs, len(session.sites), results)
 
 
-def _call_both(program: Callable[..., Any], compiled: Callable[..., Any], call: Any) -> Any:
+def call_both(program: Callable[..., Any], compiled: Callable[..., Any], call: Any) -> Any:
+    """The compiled result, which is eager's, as are the arguments afterwards; or eager's error."""
     # One deepcopy of all arguments: those that share memory still do.
     expected_args, args = copy.deepcopy(call), copy.deepcopy(call)
     expected, error = _outcome(program, expected_args)

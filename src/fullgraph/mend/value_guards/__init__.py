@@ -18,7 +18,6 @@ anywhere else, so a program that does not break is compiled as if this were not 
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,9 +69,3 @@ def _ready() -> Hooks:
 
                 _hooks = Hooks()
     return _hooks
-
-
-def _active() -> bool:
-    """Whether Dynamo is being helped right now; for tests."""
-    module = sys.modules.get("fullgraph.mend.value_guards.hooks")
-    return module is not None and _hooks is not None and _hooks.depth > 0

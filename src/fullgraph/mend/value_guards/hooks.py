@@ -40,13 +40,14 @@ class Hooks:
         self._sessions: list[Session] = []
         self._owner: int | None = None
         self._lock = threading.Lock()
-        self._patches: list[_Attribute | _Entry] = [
+        self._patches = [
             _Attribute(TensorVariable, "method_item", self._item),
             _Attribute(TensorVariable, "method_tolist", self._tolist),
             _Attribute(utils, "_get_fake_value_impl", self._fake_value),
             _Attribute(BuiltinVariable, "call_function", self._builtin),
         ]
-        self._patches.extend(self._find_jumps())
+        for translator in _with_subclasses(symbolic_convert.InstructionTranslatorBase):
+            self._patches.append(_Attribute(translator, "dispatch_table", self._table))
 
     def enter(self, log: GuardLog, largest: int, most_variants: int) -> None:
         with self._lock:
@@ -144,12 +145,12 @@ class Hooks:
 
         return _get_fake_value_impl
 
-    def _find_jumps(self) -> Iterator[_Entry]:
-        for translator in _with_subclasses(symbolic_convert.InstructionTranslatorBase):
-            for name, code in dis.opmap.items():
-                handler = translator.dispatch_table[code]
-                if _is_jump_on_truth(name) and handler is not None:
-                    yield _Entry(translator.dispatch_table, code, self._jump(handler))
+    def _table(self, original: list[Any]) -> list[Any]:
+        table = list(original)
+        for name, code in dis.opmap.items():
+            if _is_jump_on_truth(name) and table[code] is not None:
+                table[code] = self._jump(table[code])
+        return table
 
     def _jump(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def jump(tx: Any, inst: Any) -> Any:
@@ -262,7 +263,7 @@ def _operators_noted(fake_mode: Any, run: Run) -> Iterator[None]:
 
 
 class _Attribute:
-    """A function in Dynamo and what is put in its place."""
+    """Something in Dynamo and what is put in its place."""
 
     def __init__(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         self._owner, self._name = owner, name
@@ -280,20 +281,6 @@ class _Attribute:
         # Somebody may have put something around ours; then it stays and does nothing.
         if getattr(self._owner, self._name) is self._ours:
             setattr(self._owner, self._name, self._original)
-
-
-class _Entry:
-    """The same for an entry of a table."""
-
-    def __init__(self, table: list[Any], index: int, ours: Any) -> None:
-        self._table, self._index = table, index
-        self._ours, self._original = ours, table[index]
-
-    def put(self) -> None:
-        self._table[self._index] = self._ours
-
-    def take(self) -> None:
-        self._table[self._index] = self._original
 
 
 def _depends_on_data(result: Any) -> bool:

@@ -36,7 +36,7 @@ class Session(NamedTuple):
 class Trace:
     """What is known about the tensors of one frame, and the guard that it gets."""
 
-    def __init__(self, tx: Any, session: Session) -> None:
+    def __init__(self, session: Session) -> None:
         self.writes = Writes()
         self._session = session
         self._values: dict[Node, Any] = {}
@@ -45,7 +45,8 @@ class Trace:
         self._storages: set[StorageWeakRef] = set()
         self._guard: ValueGuard | None = None
         self._read: set[tuple[Node, Any]] = set()
-        self._refusal = _why_not_this_frame(tx, session)
+        self._is_new = True
+        self._refusal: str | None = None
 
     def give_up(self, error: Exception) -> None:
         """Nothing more is known in this frame; guards that it has stay."""
@@ -54,6 +55,9 @@ class Trace:
 
     def value(self, tx: Any, node: Node) -> Any:
         """The value of a node for the inputs that the frame was called with."""
+        if self._is_new:
+            self._is_new = False
+            self._refusal = self._refusal or _why_not_this_frame(tx, self._session)
         if self._refusal is not None:
             raise Refused(self._refusal)
         if tx.output.current_tracer is not tx.output.root_tracer:
@@ -284,6 +288,6 @@ def trace_of(tx: Any, session: Session) -> Trace:
     """The one trace of a frame; Dynamo begins with a new graph when it starts over."""
     found: Trace | None = getattr(tx.output, _KEPT, None)
     if found is None:
-        found = Trace(tx, session)
+        found = Trace(session)
         setattr(tx.output, _KEPT, found)
     return found
