@@ -187,7 +187,12 @@ def listening() -> Iterator[list[str]]:
         for logger in loggers:
             logger.removeHandler(handler)
         said += [f"print: {line}" for line in stream.getvalue().splitlines()]
-        said += [f"warning: {each.message}" for each in warned if _TORCH not in each.filename]
+        said += [f"warning: {each.message}" for each in warned if not _is_torchs(each)]
+
+
+def _is_torchs(warning: warnings.WarningMessage) -> bool:
+    """What torch itself warns of, mostly once a process, is not the program's doing."""
+    return _TORCH in warning.filename or "(Triggered internally at" in str(warning.message)
 
 
 # Comparing
