@@ -6,15 +6,20 @@ import ast
 import re
 from collections.abc import Mapping
 
-from fullgraph.mend.edit import function_at
+from fullgraph.mend.definitions import Definitions
+from fullgraph.mend.edit import function_at, statements_at
 from fullgraph.mend.names import dotted
 from fullgraph.mend.purity import impurities
-from fullgraph.mend.trees import bound_in
+from fullgraph.mend.trees import bound_in, root_of
 
 _LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception")
 # `logger`, `self._logger`, `LOG`, `logging`; not `math` or `catalog`.
 _LOGGER = re.compile(r"(^|_)log(ger|ging)?$", re.IGNORECASE)
-_FUNCTIONS = ("print", "pprint.pprint", "warnings.warn", "sys.stdout.write", "sys.stderr.write")
+_SCOPES = ast.FunctionDef | ast.Lambda | ast.ClassDef
+_FUNCTIONS = (
+    "print", "pprint.pprint", "warnings.warn", "sys.stdout.write", "sys.stderr.write",
+    "sys.stdout.flush", "sys.stderr.flush",
+)  # fmt: skip
 
 
 def is_level(method: str) -> bool:
@@ -29,13 +34,23 @@ def says(node: ast.AST, imports: Mapping[str, str]) -> str:
     if not isinstance(node, ast.Call):
         return ""
     name = dotted(node.func, imports)
-    if name in _FUNCTIONS or name == "sys.stdout.flush":
+    if name in _FUNCTIONS:
         return name
     if isinstance(node.func, ast.Attribute) and is_level(node.func.attr):
+        if node.func.attr == "log" and not _starts_with_level(node):
+            return ""
         owner = name.rpartition(".")[0].rpartition(".")[2] or _last_name(node.func.value)
         if _LOGGER.search(owner):
             return name or node.func.attr
     return ""
+
+
+def _starts_with_level(node: ast.Call) -> bool:
+    """`logger.log(logging.INFO, ...)`; a tracker of experiments has a method of that name too."""
+    first = node.args[0] if node.args else None
+    if isinstance(first, ast.Attribute):
+        return first.attr.isupper()
+    return isinstance(first, ast.Constant) and isinstance(first.value, int)
 
 
 def _last_name(node: ast.expr) -> str:
@@ -51,7 +66,7 @@ def only_says(statement: ast.stmt, tree: ast.Module, imports: Mapping[str, str])
     """Whether leaving a statement out changes nothing but what is printed or logged."""
     match statement:
         case ast.Expr(value=ast.Call() as call):
-            if not says(call, imports):
+            if not says(call, imports) or root_of(call.func) in Definitions(tree).functions:
                 return False
             parts = [*call.args, *(keyword.value for keyword in call.keywords)]
             return all(is_dispensable(part, tree) for part in parts)
@@ -60,6 +75,58 @@ def only_says(statement: ast.stmt, tree: ast.Module, imports: Mapping[str, str])
                 only_says(each, tree, imports) for each in body
             )
     return False
+
+
+def serves_messages(
+    statement: ast.stmt, tree: ast.Module, imports: Mapping[str, str]
+) -> list[ast.stmt] | None:
+    """For a name that is bound only to be shown, as when a time is taken: its statement, and all
+    that use it. None where it is used for anything else.
+    """
+    function = function_at(tree, statement.lineno)
+    if function is None:
+        return None
+    found: list[ast.stmt] = []
+    waiting = [statement]
+    while waiting:
+        each = waiting.pop()
+        if any(each is known for known in found):
+            continue
+        found.append(each)
+        if only_says(each, tree, imports):
+            continue
+        users = _users(each, function, tree, imports)
+        if users is None:
+            return None
+        waiting += users
+    return found
+
+
+def _users(
+    statement: ast.stmt, function: ast.FunctionDef, tree: ast.Module, imports: Mapping[str, str]
+) -> list[ast.stmt] | None:
+    """The statements that use the name which a statement binds."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            if not is_dispensable(value, tree):
+                return None
+        case _:
+            return None
+    uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
+    stores = [node for node in uses if not isinstance(node.ctx, ast.Load)]
+    declared = [n for n in ast.walk(function) if isinstance(n, ast.Global | ast.Nonlocal)]
+    if len(stores) != 1 or declared:
+        return None
+    users: list[ast.stmt] = []
+    for use in uses:
+        around = statements_at(function, use.lineno)
+        inner = [each for each in ast.walk(function) if isinstance(each, _SCOPES)][1:]
+        if any(any(node is use for node in ast.walk(each)) for each in inner):
+            return None
+        if use not in stores:
+            talking = [each for each in around if only_says(each, tree, imports)]
+            users.append(talking[-1] if talking else around[0])
+    return users
 
 
 def is_dispensable(expression: ast.expr, tree: ast.Module) -> bool:

@@ -29,7 +29,7 @@ from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
 from fullgraph.mend.names import dotted, imports_of
 from fullgraph.mend.places import caller_of
-from fullgraph.mend.saying import is_dispensable, only_says
+from fullgraph.mend.saying import is_dispensable, only_says, serves_messages
 
 TITLE = "messages and progress bars → not while compiled"
 KIND = "rewrite"
@@ -45,7 +45,11 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
     if place is None or tree is None:
         return
     imports = imports_of(tree)
-    text = _without_messages(place, tree, imports) or _without_bar(place, tree, imports)
+    text = (
+        _without_messages(place, tree, imports)
+        or _without_measure(place, tree, imports)
+        or _without_bar(place, tree, imports)
+    )
     if text is not None:
         patch = patched(place, text, "import torch")
         yield Candidate("logging_calls", TITLE, "rewrite", "dropped", file=patch)
@@ -66,6 +70,28 @@ def _without_messages(place: Spot, tree: ast.Module, imports: Mapping[str, str])
         return None
     return put_under(
         place.text, _neighbours(statement, place, tree, imports), f"if not {_COMPILING}:"
+    )
+
+
+def _without_measure(place: Spot, tree: ast.Module, imports: Mapping[str, str]) -> str | None:
+    """A time or a statistic that is taken for a message goes with the message."""
+    inner = statements_at(tree, place.cause.line)[:1]
+    group = serves_messages(inner[0], tree, imports) if inner else None
+    if group is None or not all(stands_alone(place.text, each) for each in group):
+        return None
+    text = place.text
+    # From the end, so that the lines before stay where they are.
+    for each in sorted(group, key=lambda each: each.lineno, reverse=True):
+        if not _is_guarded(each, tree):
+            text = put_under(text, [each], f"if not {_COMPILING}:")
+    return text
+
+
+def _is_guarded(statement: ast.stmt, tree: ast.Module) -> bool:
+    """Whether an earlier fix has put it under the test already."""
+    return any(
+        isinstance(each, ast.If) and _COMPILING in ast.unparse(each.test)
+        for each in statements_at(tree, statement.lineno)
     )
 
 
@@ -212,6 +238,44 @@ def f(x):
 def inputs():
     return (torch.randn(4),)
 """,
+    "the time that a layer takes": """
+import logging
+import time
+import torch
+
+logger = logging.getLogger(__name__)
+logger.setLevel(logging.ERROR)
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        started = time.perf_counter()
+        y = self.linear(x)
+        elapsed = time.perf_counter() - started
+        logger.info("the layer took %.3f s", elapsed)
+        return y.tanh()
+
+f = Model()
+
+def inputs():
+    return (torch.randn(2, 4),)
+""",
+    "a number that is taken to be shown": """
+import torch
+
+def f(x):
+    total = x.abs().sum().item()
+    y = x * 2
+    if y.shape[0] > 2:
+        print(f"in total {total:.2f}")
+    return y + 1
+
+def inputs():
+    return (torch.randn(4),)
+""",
     "a message in a loop and in a try": """
 import torch
 
@@ -274,6 +338,27 @@ def f(x):
     y = x * 2
     print("sum", y.add_(1).sum().item())
     return y
+
+def inputs():
+    return (torch.randn(4),)
+""",
+    "a time that is used as well": """
+import time
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = 0.0
+
+    def forward(self, x):
+        started = time.perf_counter() > 0
+        y = x * 2
+        print("started", started)
+        self.last = float(started)
+        return y * started
+
+f = Model()
 
 def inputs():
     return (torch.randn(4),)
