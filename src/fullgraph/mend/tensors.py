@@ -23,7 +23,8 @@ _TELLING = frozenset((
     "shape", "dtype", "device", "abs", "detach", "view", "reshape", "permute", "transpose",
     "unsqueeze", "squeeze", "mean", "sum", "std", "var", "norm", "softmax", "sigmoid", "exp",
     "clone", "contiguous", "amax", "amin", "numel", "flatten", "expand", "float", "to", "clamp",
-    "max", "min", "masked_fill", "half", "long", "square", "sqrt", "log",
+    "max", "min", "masked_fill", "half", "long", "square", "sqrt", "log", "argmax", "argmin",
+    "argsort", "cumsum", "item", "tolist", "bool", "nonzero", "eq", "ne", "any", "all", "prod",
 ))  # fmt: skip
 
 
@@ -31,7 +32,9 @@ class Tensors:
     def __init__(self, tree: ast.Module, function: ast.FunctionDef) -> None:
         self._imports = imports_of(tree)
         self._modules, self._attributes = _members(tree, self._imports)
-        self._bound: dict[str, list[ast.expr | None]] = {}
+        self._bound: dict[str, list[ast.expr]] = {}
+        # Names that are to count as numbers.
+        self.numbers: set[str] = set()
         self._told = {each.arg for each in arguments_of(function) if _is_annotated(each)}
         for node in ast.walk(function):
             self._read(node)
@@ -43,6 +46,21 @@ class Tensors:
                     self._told.add(name)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._bound.setdefault(name, []).append(value)
+            case (
+                ast.For(target=target, iter=source) | ast.comprehension(target=target, iter=source)
+            ):
+                self._walk_through(target, source)
+
+    def _walk_through(self, target: ast.expr, source: ast.expr) -> None:
+        """The parts of a tensor are tensors."""
+        match target, source:
+            case ast.Tuple(elts=[_, each]), ast.Call(func=ast.Name(id="enumerate"), args=[inner]):
+                self._walk_through(each, inner)
+            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
+                for each, inner in zip(targets, sources, strict=False):
+                    self._walk_through(each, inner)
+            case ast.Name(id=name), ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
+                self._bound.setdefault(name, []).append(source)
 
     def is_tensor(self, node: ast.expr, depth: int = 8) -> bool:
         match node:
@@ -50,10 +68,8 @@ class Tensors:
                 return False
             case ast.Name(id=name):
                 values = self._bound.get(name, [])
-                known = bool(values) and all(
-                    each is not None and self.is_tensor(each, depth - 1) for each in values
-                )
-                return known or name in self._told
+                known = bool(values) and all(self.is_tensor(each, depth - 1) for each in values)
+                return name not in self.numbers and (known or name in self._told)
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
                 return name in self._attributes
             case ast.Attribute(value=owner, attr="T" | "mT" | "data"):
@@ -86,6 +102,21 @@ class Tensors:
                 of_torch = dotted(function, self._imports).startswith("torch.")
                 return name in REDUCTIONS and len(args) == int(of_torch)
         return False
+
+    def is_index(self, node: ast.expr, depth: int = 4) -> bool:
+        """Whether it is seen to be a tensor of no dimensions, and no truth."""
+        match node:
+            case _ if depth == 0:
+                return False
+            case ast.Name(id=name):
+                values = self._bound.get(name, [])
+                known = bool(values) and all(self.is_index(each, depth - 1) for each in values)
+                return known and name not in self.numbers
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
+                return self.is_index(left, depth - 1)
+            case ast.Call(func=ast.Attribute(attr="any" | "all")):
+                return False
+        return self.is_single(node)
 
 
 def is_whole(node: ast.expr) -> bool:
