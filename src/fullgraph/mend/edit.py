@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterable
 
@@ -12,6 +13,7 @@ from fullgraph.mend.model import FilePatch
 from fullgraph.mend.source import parsed, with_imports
 
 _INDENT = "    "
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def tree_of(text: str) -> ast.Module | None:
@@ -30,8 +32,13 @@ def patched(spot: Spot, text: str, *imports: str) -> FilePatch:
 # Finding
 
 
-def nodes_at(tree: ast.AST, line: int, column: int | None) -> list[ast.expr]:
-    """The expressions around a position (both from 1), the innermost first."""
+def nodes_at(tree: ast.AST, line: int, column: int | None, text: str = "") -> list[ast.expr]:
+    """The expressions around a position (both from 1), the innermost first.
+
+    A column counts characters and a tree counts bytes; with the text they are the same.
+    """
+    if column is not None and text:
+        column = len(lines_of(text)[line - 1][: column - 1].encode()) + 1
     found = [
         node
         for node in ast.walk(tree)
@@ -48,8 +55,6 @@ def _covers(node: ast.expr, line: int, column: int | None) -> bool:
         return False
     if column is None:
         return True
-    # A column counts characters and an offset counts bytes; where they differ, a bit too much is
-    # covered, which the one who looks for a certain kind of node does not mind.
     starts_after = node.lineno == line and node.col_offset > column - 1
     ends_before = last == line and (node.end_col_offset or 0) < column
     return not starts_after and not ends_before
@@ -57,7 +62,7 @@ def _covers(node: ast.expr, line: int, column: int | None) -> bool:
 
 def calls_at(spot: Spot, tree: ast.AST) -> list[ast.Call]:
     """The calls around the break, the innermost first."""
-    found = nodes_at(tree, spot.cause.line, spot.cause.column)
+    found = nodes_at(tree, spot.cause.line, spot.cause.column, spot.text)
     return [node for node in found if isinstance(node, ast.Call)]
 
 
@@ -84,9 +89,14 @@ def source_of(text: str, node: ast.expr | ast.stmt) -> str:
     return text[start:end]
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines as Python counts them, with their ends. `splitlines` would count others too."""
+    return [line for line in _LINE.findall(text) if line]
+
+
 def span(text: str, node: ast.expr | ast.stmt) -> tuple[int, int]:
     """Where a node's text starts and ends, in characters."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     return (
         _offset(lines, node.lineno, node.col_offset),
         _offset(lines, node.end_lineno or node.lineno, node.end_col_offset or 0),
@@ -108,7 +118,7 @@ def swapped(text: str, changes: Iterable[tuple[ast.expr | ast.stmt, str]]) -> st
 
 def stands_alone(text: str, statement: ast.stmt) -> bool:
     """Whether no other statement shares its lines."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     before = lines[statement.lineno - 1].encode()[: statement.col_offset]
     after = lines[(statement.end_lineno or 0) - 1].encode()[statement.end_col_offset or 0 :]
     rest = after.strip()
@@ -117,7 +127,7 @@ def stands_alone(text: str, statement: ast.stmt) -> bool:
 
 def put_under(text: str, statements: list[ast.stmt], header: str) -> str:
     """The text with these neighbours indented under a new line."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     first, last = statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno
     indent = _indent_of(lines[first - 1])
     inside = _lines_within_strings(text)
@@ -134,7 +144,7 @@ def put_under(text: str, statements: list[ast.stmt], header: str) -> str:
 
 def without(text: str, statement: ast.stmt) -> str:
     """The text without the lines of a statement."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     last = statement.end_lineno or statement.lineno
     return "".join([*lines[: statement.lineno - 1], *lines[last:]])
 
@@ -144,7 +154,7 @@ def _indent_of(line: str) -> str:
 
 
 def indent_of(text: str, statement: ast.stmt) -> str:
-    return _indent_of(text.splitlines()[statement.lineno - 1])
+    return _indent_of(lines_of(text)[statement.lineno - 1])
 
 
 def _lines_within_strings(text: str) -> set[int]:

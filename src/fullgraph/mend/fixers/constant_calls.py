@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from fullgraph.mend.definitions import Definitions
 from fullgraph.mend.edit import (
     function_at,
+    lines_of,
     nodes_at,
     source_of,
     statements_at,
@@ -56,7 +57,7 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
     if tree is None or function is None:
         return
     reader = _Reader(Definitions(tree), bound_in(function) | _parameters(function))
-    around = nodes_at(tree, spot.cause.line, spot.cause.column)
+    around = nodes_at(tree, spot.cause.line, spot.cause.column, spot.text)
     constant = [each for each in around if reader.is_constant(each)]
     # The largest of them.
     if not constant or not any(isinstance(each, ast.Call | ast.BinOp) for each in constant):
@@ -68,7 +69,7 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
     name = fresh_name(f"_{_name_for(value, spot, tree)}", tree)
     text = swapped(spot.text, [(value, name)])
     statement = f"{name} = {shown}"
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     position = _position(value, function, tree)
     text = "".join([*lines[:position], f"\n{statement}\n", *lines[position:]])
     patch = FilePatch(spot.cause.file, text, (statement,))

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from fullgraph.mend.edit import (
     body_around,
+    lines_of,
     patched,
     put_under,
     source_of,
@@ -96,7 +97,7 @@ def _is_guarded(statement: ast.stmt, tree: ast.Module) -> bool:
 
 
 def _is_elif(text: str, statement: ast.If) -> bool:
-    line = text.splitlines()[statement.lineno - 1].encode()
+    line = lines_of(text)[statement.lineno - 1].encode()
     return line[statement.col_offset :].startswith(b"elif")
 
 

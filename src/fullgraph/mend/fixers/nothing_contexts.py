@@ -17,6 +17,8 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from fullgraph.mend.edit import (
+    indent_of,
+    lines_of,
     patched,
     put_under,
     source_of,
@@ -38,7 +40,8 @@ SAFETY = "exact"
 
 _CATEGORIES = ("not-entered", "context-managers", "effects", "python", "dynamo-bugs")
 _NOTHING = "contextlib.nullcontext()"
-_COMPILING = "torch.compiler.is_compiling()"
+_IN_EAGER = "not torch.compiler.is_compiling()"
+_WIDEST = 100
 _FILTERS = ("warnings.simplefilter", "warnings.filterwarnings")
 
 
@@ -68,13 +71,10 @@ def _rewritten(place: Spot, block: ast.With, imports: Mapping[str, str]) -> str 
             continue
         name = dotted(call.func, imports)
         decide = _WHEN.get(name)
-        idle = decide(call, block, imports) if decide else None
-        if idle is None:
+        needed = decide(call, block, imports) if decide else None
+        if needed is None:
             continue
-        shown = source_of(place.text, call)
-        if "\n" in shown:
-            return None
-        changes.append((call, f"{_NOTHING} if {idle} else {shown}"))
+        changes.append((call, _choice(place.text, block, call, needed)))
         if name == "warnings.catch_warnings":
             filters = [each for each in block.body if _is_filter(each, imports)]
     if not changes or not all(stands_alone(place.text, each) for each in filters):
@@ -82,11 +82,23 @@ def _rewritten(place: Spot, block: ast.With, imports: Mapping[str, str]) -> str 
     # From the end, so that the places before stay where they are; the header comes last.
     text = place.text
     for each in reversed(filters):
-        text = put_under(text, [each], f"if not {_COMPILING}:")
+        text = put_under(text, [each], f"if {_IN_EAGER}:")
     return swapped(text, changes)
 
 
-# When each of them has nothing to do; None where that cannot be said.
+def _choice(text: str, block: ast.With, call: ast.Call, needed: str) -> str:
+    """The manager if it is needed, in one line if it fits."""
+    shown = source_of(text, call)
+    line = lines_of(text)[call.lineno - 1]
+    choice = f"{shown} if {needed} else {_NOTHING}"
+    if "\n" not in shown and len(line.rstrip()) + len(choice) - len(shown) <= _WIDEST:
+        return choice
+    indent = indent_of(text, block)
+    inner = f"\n{indent}    "
+    return f"({inner}{shown}{inner}if {needed}{inner}else {_NOTHING}\n{indent})"
+
+
+# When each of them has something to do; None where that cannot be said.
 
 
 def _without_cuda(call: ast.Call, block: ast.With, imports: Mapping[str, str]) -> str | None:
@@ -95,13 +107,13 @@ def _without_cuda(call: ast.Call, block: ast.With, imports: Mapping[str, str]) -
         for statement in block.body
         for node in ast.walk(statement)
     )
-    return None if asks else "not torch.cuda.is_available()"
+    return None if asks else "torch.cuda.is_available()"
 
 
 def _tensor_elsewhere(call: ast.Call, block: ast.With, imports: Mapping[str, str]) -> str | None:
     match call.args:
         case [ast.Name(id=name)] if not call.keywords:
-            return f"not {name}.is_cuda"
+            return f"{name}.is_cuda"
     return None
 
 
@@ -111,7 +123,7 @@ def _silent_arrays(call: ast.Call, block: ast.With, imports: Mapping[str, str]) 
         isinstance(each.value, ast.Constant) and each.value.value == "ignore" and each.arg
         for each in call.keywords
     )
-    return _COMPILING if silent and call.keywords and not call.args else None
+    return _IN_EAGER if silent and call.keywords and not call.args else None
 
 
 def _quiet(call: ast.Call, block: ast.With, imports: Mapping[str, str]) -> str | None:
@@ -122,7 +134,7 @@ def _quiet(call: ast.Call, block: ast.With, imports: Mapping[str, str]) -> str |
     rest = [each for each in block.body if not _is_filter(each, imports)]
     calls = [node for each in rest for node in ast.walk(each) if isinstance(node, ast.Call)]
     quiet = all(_is_torch(each.func, imports) for each in calls)
-    return _COMPILING if filters and rest and quiet else None
+    return _IN_EAGER if filters and rest and quiet else None
 
 
 def _is_torch(function: ast.expr, imports: Mapping[str, str]) -> bool:
@@ -145,7 +157,7 @@ def _is_filter(statement: ast.stmt, imports: Mapping[str, str]) -> bool:
 def _switched_off(call: ast.Call, block: ast.With, imports: Mapping[str, str]) -> str | None:
     for keyword in call.keywords:
         if keyword.arg == "enabled" and isinstance(keyword.value, ast.Constant):
-            return None if keyword.value.value else _COMPILING
+            return None if keyword.value.value else _IN_EAGER
     return None
 
 

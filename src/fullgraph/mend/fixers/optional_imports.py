@@ -17,6 +17,7 @@ from fullgraph.mend.edit import (
     body_around,
     function_at,
     indent_of,
+    lines_of,
     patched,
     stands_alone,
     statements_at,
@@ -52,8 +53,8 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
     if len(body_around(tree, attempt)) == 1:
         return
     indent = indent_of(spot.text, attempt)
-    lines = spot.text.splitlines()[attempt.lineno - 1 : attempt.end_lineno]
-    moved = "\n".join(line.removeprefix(indent) for line in lines)
+    lines = lines_of(spot.text)[attempt.lineno - 1 : attempt.end_lineno]
+    moved = "".join(line.removeprefix(indent) for line in lines).rstrip("\n")
     patch = patched(spot, without(spot.text, attempt), moved)
     yield Candidate("optional_imports", TITLE, "rewrite", "exact", file=patch)
 

@@ -17,6 +17,7 @@ from fullgraph.mend.definitions import Definitions
 from fullgraph.mend.edit import (
     body_around,
     calls_at,
+    lines_of,
     patched,
     stands_alone,
     statements_at,
@@ -74,7 +75,7 @@ def _without_decorator(
     call = decorator.func if isinstance(decorator, ast.Call) else decorator
     if dotted(call, imports) not in _DISABLES or _has_reason(decorator):
         return None
-    lines = spot.text.splitlines(keepends=True)
+    lines = lines_of(spot.text)
     del lines[decorator.lineno - 1 : function.lineno - 1]
     # What the decorator made of the function is undone in a running program.
     undo = f'{name} = getattr({name}, "_torchdynamo_orig_callable", {name})'
