@@ -72,18 +72,24 @@ def _guard(place: Place) -> str:
     return f" and isinstance({open_ones[0]}, torch.Tensor)"
 
 
-def _symbol(place: Place, message: str) -> list[str] | None:
+def _symbol(place: Place, message: str) -> list[str]:
     """A number that was read out of a tensor and has become a symbol."""
+    is_good = isinstance(place.node, ast.Assert)
     test = place.node.test
-    if isinstance(test, ast.BoolOp):
-        return None
-    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-    inner = test.operand if isinstance(test, ast.UnaryOp) and negated else test
-    text = source_of(place.text, inner)
-    if isinstance(place.node, ast.Assert) is negated:
-        text = f"torch.sym_not({text})"
+    every = ast.And if is_good else ast.Or
+    parts = [test]
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, every):
+        parts = test.values
     room = room_at(place.text, place.statement) - 4
-    return call("", "torch._check", [text, f"lambda: {repr_of(message)}"], room)
+    lines: list[str] = []
+    for part in parts:
+        wanted, inner = is_good, part
+        while isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
+            wanted, inner = not wanted, inner.operand
+        text = source_of(place.text, inner)
+        holds = text if wanted else f"torch.sym_not({text})"
+        lines += call("", "torch._check", [holds, f"lambda: {repr_of(message)}"], room)
+    return lines
 
 
 def repr_of(message: str) -> str:

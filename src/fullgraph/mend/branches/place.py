@@ -37,7 +37,7 @@ def place_of(spot: Spot) -> Place | None:
     if cause.id not in (_BRANCHING, _ITEM, _OPERATOR):
         return None
     tree = tree_of(spot.text)
-    function = _function_at(tree, cause.line) if tree else None
+    function = function_at(tree, cause.line) if tree else None
     if tree is None or function is None:
         return None
     node = _tested_at(function, spot)
@@ -53,7 +53,7 @@ def place_of(spot: Spot) -> Place | None:
     )
 
 
-def _function_at(tree: ast.Module, line: int) -> ast.FunctionDef | None:
+def function_at(tree: ast.Module, line: int) -> ast.FunctionDef | None:
     """The innermost function around a line; None in a lambda or a coroutine."""
     found = [
         node
