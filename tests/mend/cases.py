@@ -13,8 +13,7 @@ import torch
 
 from fullgraph.mend.fixers import Fixer
 from fullgraph.mend.forks import ForkShop
-from fullgraph.mend.model import Trial
-from fullgraph.mend.peel import Peeled, Peeler, least_safe
+from fullgraph.mend.peel import Peeled, Peeler
 from fullgraph.mend.record import Call, Modes, Recorder, Target
 
 _SECONDS = 60.0
@@ -49,8 +48,8 @@ def shop_for(source: str, folder: Path) -> Iterator[ForkShop]:
         yield shop
 
 
-def peel(source: str, folder: Path, *fixers: Fixer) -> tuple[Peeled, Trial]:
-    """What these fixers make of a program, and the proof of all that they keep."""
+def peel(source: str, folder: Path, *fixers: Fixer) -> Peeled:
+    """What these fixers make of a program, proof included."""
     with shop_for(source, folder) as shop:
         peeler = Peeler(
             shop,
@@ -58,7 +57,4 @@ def peel(source: str, folder: Path, *fixers: Fixer) -> tuple[Peeled, Trial]:
             tell=lambda _: None,
             fixers=fixers or None,
         )
-        peeled = peeler.run()
-        effects = least_safe(step.candidate for step in peeled.steps)
-        proof = shop.answer(shop.ask("trial", peeled.plan, effects, backend="aot_eager"))
-    return peeled, proof
+        return peeler.run()

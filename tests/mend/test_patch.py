@@ -12,7 +12,7 @@ import pytest
 from fullgraph.mend.model import FilePatch, MendError
 from fullgraph.mend.patch import apply_patches
 
-SOURCE = '''\
+SOURCE = """\
 import functools
 
 
@@ -70,7 +70,7 @@ class Derived(Base):
 closure = outer("a")
 instance = Derived()
 held = [plain, instance.method]
-'''
+"""
 
 
 @pytest.fixture
