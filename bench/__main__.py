@@ -10,7 +10,8 @@ from pathlib import Path
 def main() -> None:
     folder = Path(__file__).parent
     names = sorted(file.stem for file in folder.glob("*.py") if not file.stem.startswith("_"))
-    wanted = sys.argv[1:] or names
+    # Options, such as --train, are for the benchmark that knows them.
+    wanted = [each for each in sys.argv[1:] if not each.startswith("-")] or names
     missing = [name for name in wanted if name not in names]
     if missing:
         sys.exit(f"no such benchmark: {', '.join(missing)} (there are: {', '.join(names)})")

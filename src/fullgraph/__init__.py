@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fullgraph.capture.api import Watch, explain, watch
+    from fullgraph.mend.api import compile  # noqa: A004  (torch.compile's name, on purpose)
     from fullgraph.model.report import Report
 
 __version__ = "0.1.0"
-__all__ = ["Report", "Watch", "__version__", "explain", "watch"]
+__all__ = ["Report", "Watch", "__version__", "compile", "explain", "watch"]
 
 _HOMES = {
     "watch": "fullgraph.capture.api",
     "explain": "fullgraph.capture.api",
+    "compile": "fullgraph.mend.api",
     "Watch": "fullgraph.capture.api",
     "Report": "fullgraph.model.report",
 }

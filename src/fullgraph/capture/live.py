@@ -100,8 +100,9 @@ class Capture:
         self._local = _ThreadState()
         self._settings: Settings | None = None
         self._problems: set[str] = set()
-        # Functions that Dynamo did not try, by their code; what they call may still be compiled.
-        self._skipped: dict[CodeType, Code] = {}
+        # Functions that Dynamo did not try; what they call may still be compiled. By the identity
+        # of their code, which is kept with it: code that Dynamo made cannot always be hashed.
+        self._skipped: dict[int, tuple[CodeType, Code]] = {}
         self._seen_ids: Counter[str] = Counter()
         self._ids: dict[str, str] | None = None
         self._break_errors: tuple[type[BaseException], ...] = ()
@@ -232,10 +233,11 @@ class Capture:
             self._tell(msgspec.structs.replace(record.pending, outcome=outcome))
 
     def _tell_skip(self, code: CodeType, result: Any) -> None:
-        if code not in self._skipped:
-            self._skipped[code] = describe_code(code)
+        if id(code) not in self._skipped:
+            described = describe_code(code)
+            self._skipped[id(code)] = (code, described)
             reason = str(getattr(result, "skip_reason", None) or "")
-            self._tell(Skip(self._skipped[code], reason))
+            self._tell(Skip(described, reason))
 
     def _tell_compile(self, record: _FrameRecord, outcome: CompileOutcome) -> None:
         self._tell(
@@ -282,8 +284,9 @@ class Capture:
         found: list[Code] = []
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            if frame.f_code in self._skipped:
-                found.append(self._skipped[frame.f_code])
+            skipped = self._skipped.get(id(frame.f_code))
+            if skipped is not None:
+                found.append(skipped[1])
             frame = frame.f_back
         return tuple(found)
 

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from fullgraph.commands._output import deliver, report_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class RunCommand(click.Command):
@@ -36,6 +39,9 @@ def _split(command: click.Command, args: list[str]) -> list[str]:
 @click.option(
     "--session", metavar="FOLDER", help="Keep the captured sessions in FOLDER, for later reports."
 )
+@click.option(
+    "--mend", is_flag=True, help="Remove what can be proven away first, in memory: no file changes."
+)
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARG]...")
 def command(
     target: tuple[str, ...],
@@ -43,6 +49,7 @@ def command(
     output: str | None,
     show_all: bool,
     session: str | None,
+    mend: bool,
 ) -> None:
     """Run a program unchanged, then show every graph break it met.
 
@@ -64,6 +71,8 @@ def command(
     if output is not None:
         check_writable(output)
     folder = prepare_session(Path(session)) if session else new_session()
+    if mend:
+        _mend(target, folder)
     code = run_program(target, folder)
     try:
         report = analyse(load_all((str(folder),)))
@@ -81,6 +90,33 @@ def command(
         failed = False
     # A program's own failure keeps its own exit code.
     end_like(2 if failed and code == 0 else code)
+
+
+def _mend(target: tuple[str, ...], folder: Path) -> None:
+    """Find fixes, and have the program run with them; it runs as it is where there are none."""
+    import os
+
+    from msgspec import json
+
+    from fullgraph.commands.fix import tell
+    from fullgraph.errors import FullgraphError
+    from fullgraph.mend.fix import fix_program
+    from fullgraph.mend.inside import PLAN_VARIABLE
+
+    try:
+        fixed = fix_program(target, seconds=120.0, tell=tell)
+    except FullgraphError as error:
+        click.echo(f"fullgraph: the program runs as it is, not mended: {error}", err=True)
+        return
+    if not fixed.report.summary.proven:
+        why = fixed.report.proof.problems[0]
+        click.echo(f"fullgraph: the program runs as it is: the proof failed: {why}", err=True)
+        return
+    path = folder / "plan.json"
+    path.write_bytes(json.encode(fixed.plan))
+    os.environ[PLAN_VARIABLE] = str(path)
+    causes = fixed.report.summary.causes
+    click.echo(f"fullgraph: mended, {causes.before} causes → {causes.after}", err=True)
 
 
 def _rest(session: str | None) -> str:

@@ -23,19 +23,22 @@ def _leave_no_trace() -> None:
         spec.loader.exec_module(module)
 
 
-class _AfterDynamo:
-    """Starts capturing when torch._dynamo has been imported, and is gone then."""
+class _AfterImport:
+    """Does something when a module has been imported, and is gone then."""
 
-    @classmethod
+    def __init__(self, name: str, action: Any) -> None:
+        self._name = name
+        self._action = action
+
     def find_spec(
-        cls, name: str, path: Any = None, target: Any = None
+        self, name: str, path: Any = None, target: Any = None
     ) -> "importlib.machinery.ModuleSpec | None":
-        if name != "torch._dynamo":
+        if name != self._name:
             return None
-        sys.meta_path.remove(cls)
+        sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
-            _run_afterwards(spec.loader, _start)
+            _run_afterwards(spec.loader, self._action)
         return spec
 
 
@@ -56,6 +59,13 @@ def _start() -> None:
         _import_our_own("fullgraph.capture.autostart").start(_FOLDER)
     except Exception as error:
         _tell_that_nothing_is_captured(error)
+
+
+def _mend() -> None:
+    try:
+        _import_our_own("fullgraph.mend.inside").start(_PLAN)
+    except Exception as error:
+        sys.stderr.write(f"fullgraph: the program runs as it is, not mended: {error}\n")
 
 
 def _import_our_own(name: str) -> Any:
@@ -101,7 +111,10 @@ def _tell_that_nothing_is_captured(error: Exception) -> None:
 
 # Read now: the program may change its environment before it imports torch.
 _FOLDER = os.environ.get("FULLGRAPH_CAPTURE", "")
+_PLAN = os.environ.get("FULLGRAPH_PLAN", "")
 _leave_no_trace()
 _PATH = sys.path[:]
 if _FOLDER:
-    sys.meta_path.insert(0, _AfterDynamo)
+    sys.meta_path.insert(0, _AfterImport("torch._dynamo", _start))
+if _PLAN:
+    sys.meta_path.insert(0, _AfterImport("torch", _mend))

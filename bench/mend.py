@@ -1,0 +1,160 @@
+"""What `fullgraph fix` makes of the zoo's development set; the table is docs/mend-results.md.
+
+    python -m bench mend [--train] [--models=NAME,...] [--backend=inductor]
+
+For each model: `fullgraph fix` with everything, then with settings alone. A model counts as mended
+when no break and no frame in eager is left, and the proof holds with eager and aot_eager.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench import _zoo
+
+RESULTS = Path(__file__).parents[1] / "docs" / "mend-results.md"
+_SECONDS = 110
+# How long a model may take on two cores.
+_LIMIT = 120.0
+
+
+class Result(NamedTuple):
+    model: str
+    report: dict[str, Any] | None
+    seconds: float
+    error: str = ""
+
+    def count(self, name: str, when: str) -> int:
+        return int(self.report["summary"][name][when]) if self.report else 0
+
+    @property
+    def broke(self) -> bool:
+        return self.count("sites", "before") > 0
+
+    @property
+    def mended(self) -> bool:
+        return (
+            self.report is not None
+            and bool(self.report["summary"]["proven"])
+            and not self.count("sites", "after")
+            and not self.count("eager_frames", "after")
+        )
+
+    @property
+    def fixers(self) -> str:
+        return ", ".join(dict.fromkeys(fix["fixer"] for fix in (self.report or {})["fixes"]))
+
+
+def main() -> bool:
+    zoo = _zoo.folder()
+    if zoo is None:
+        print("mend: set FULLGRAPH_ZOO to the zoo's folder")
+        return False
+    chosen = [each for each in sys.argv if each.startswith("--models=")]
+    names = chosen[0].partition("=")[2].split(",") if chosen else []
+    train = "--train" in sys.argv
+    models = names or _zoo.development_set(zoo)
+    backend = [option for option in sys.argv if option.startswith("--backend=")]
+    full = [_show(_fix(zoo, model, train, *backend)) for model in models]
+    if names:
+        return _verdict(full)
+    settings = [_fix(zoo, model, train, "--only", "settings") for model in models]
+    _write("train" if train else "eval", full, settings)
+    return _verdict(full)
+
+
+def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "fix.json"
+        started = time.perf_counter()
+        run = subprocess.run(
+            [
+                sys.executable, "-m", "fullgraph", "fix", "--time", str(_SECONDS),
+                "--format", "json", "-o", str(output), *options,
+                "run_model.py", model, *(["--train"] if train else []),
+            ],
+            cwd=zoo, capture_output=True, text=True, check=False,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        seconds = time.perf_counter() - started
+        if run.returncode or not output.exists():
+            return Result(model, None, seconds, run.stderr.strip()[-200:])
+        return Result(model, json.loads(output.read_text()), seconds)
+
+
+def _show(result: Result) -> Result:
+    if result.report is None:
+        print(f"  {result.model:42} failed: {result.error}", flush=True)
+        return result
+    sites, graphs = result.report["summary"]["sites"], result.report["summary"]["graphs"]
+    verdict = "ok" if not result.broke or result.mended else "LEFT"
+    print(
+        f"  {result.model:42} sites {sites['before']:2} → {sites['after']:2}  "
+        f"graphs {graphs['before']:2} → {graphs['after']:2}  {result.seconds:4.0f} s  "
+        f"{verdict:4}  {result.fixers}",
+        flush=True,
+    )
+    for left in result.report["left"]:
+        place = left["place"]
+        print(f"      left {place['id']} {Path(place['file']).name}:{place['line']}", flush=True)
+        for attempt in left["tried"][-3:]:
+            print(f"          {attempt['title']}: {attempt['why'][:140]}", flush=True)
+    return result
+
+
+def _verdict(results: list[Result]) -> bool:
+    breaking = [each for each in results if each.broke]
+    before = sum(each.count("sites", "before") for each in breaking)
+    after = sum(each.count("sites", "after") for each in breaking)
+    mended = sum(each.mended for each in breaking)
+    slow = [each.model for each in results if each.seconds > _LIMIT]
+    print(
+        f"mend: {mended} of {len(breaking)} breaking models without a break, "
+        f"{before - after} of {before} sites gone; slower than {_LIMIT:.0f} s: {len(slow)}"
+    )
+    untouched = all(not each.report["fixes"] for each in results if each.report and not each.broke)
+    return mended >= len(breaking) - 2 and before - after >= 0.9 * before and untouched
+
+
+def _write(mode: str, full: list[Result], settings: list[Result]) -> None:
+    """Replace this mode's table in the document."""
+    rows = [
+        "| model | sites | graphs | frames in eager | proven | s | fixers | settings alone: sites | graphs |",  # noqa: E501
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        *(_row(one, other) for one, other in zip(full, settings, strict=True)),
+    ]
+    start, end = f"<!-- {mode} -->", f"<!-- end of {mode} -->"
+    text = RESULTS.read_text(encoding="utf-8")
+    head, rest = text.split(start, 1)
+    tail = rest.split(end, 1)[1]
+    RESULTS.write_text("\n".join([head + start, *rows, end + tail]), encoding="utf-8")
+
+
+def _row(one: Result, other: Result) -> str:
+    if one.report is None:
+        return f"| {one.model} | failed: {one.error} | | | | {one.seconds:.0f} | | | |"
+
+    def change(result: Result, name: str) -> str:
+        if result.report is None:
+            return "failed"
+        return f"{result.count(name, 'before')} → {result.count(name, 'after')}"
+
+    cells = [
+        one.model,
+        change(one, "sites"),
+        change(one, "graphs"),
+        change(one, "eager_frames"),
+        "yes" if one.report["summary"]["proven"] else "no",
+        f"{one.seconds:.0f}",
+        one.fixers or "–",
+        change(other, "sites"),
+        change(other, "graphs"),
+    ]
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,377 @@
+"""Break after break: try what could remove it, keep what is proven, look again.
+
+Settings come first, for all breaks at once, then rewrites one by one, then value guards, then
+what helps only a part; then the same again, because breaks come into view behind those that are
+gone. What is kept at the end is what is needed: every step is left out once, to see whether it
+makes a difference.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from fullgraph.mend.fixers import Fixer, Spot, all_fixers
+from fullgraph.mend.model import Candidate, MendError, Plan, Safety, Trial
+from fullgraph.model.report import Cause
+
+# Everything is proven with these.
+BACKENDS = ("eager", "aot_eager")
+Tell = Callable[[str], None]
+# Each may uncover breaks behind it, but not without end.
+_MOST_NEW = 4
+# A trial may take this long, or three times as long as the program itself.
+_PATIENCE = 30.0
+_SAFETIES: tuple[Safety, ...] = ("exact", "specialised", "reordered", "dropped")
+
+
+class Step(Struct, frozen=True):
+    """Something that is kept, and the break that it was for."""
+
+    candidate: Candidate
+    cause: Cause
+    # The break's identity.
+    about: str = ""
+    # How the file was before, and how it is with it.
+    before: str = ""
+    after: str = ""
+
+
+class Attempt(Struct, frozen=True):
+    """Something that was tried and is not kept."""
+
+    title: str
+    why: str
+
+
+class Peeled(Struct, frozen=True):
+    baseline: Trial
+    # With the eager backend, then with the others.
+    final: Trial
+    deeper: dict[str, Trial]
+    plan: Plan
+    steps: tuple[Step, ...]
+    # What was tried for the breaks that are left, by `identity`.
+    tried: dict[str, tuple[Attempt, ...]]
+    out_of_time: bool
+
+
+class Shop(Protocol):
+    """Where things are tried: a workshop, or forks of this process."""
+
+    def ask(self, task: Any, plan: Plan = ..., effects: Safety = ..., **more: Any) -> int: ...
+
+    def answer(self, number: int) -> Trial: ...
+
+
+class Peeler:
+    def __init__(
+        self,
+        shop: Shop,
+        *,
+        deadline: float,
+        tell: Tell,
+        fixers: Iterable[Fixer] | None = None,
+        backends: Iterable[str] = (),
+    ) -> None:
+        self._shop = shop
+        self._deadline = deadline
+        self._tell = tell
+        self._backends = (*BACKENDS, *backends)
+        self._fixers = list(all_fixers() if fixers is None else fixers)
+        self._steps: list[Step] = []
+        self._plan = Plan()
+        self._patience = _PATIENCE
+        self._tried: dict[str, list[Attempt]] = {}
+        self._failed: set[tuple[str, str]] = set()
+        # Plans on top of which all settings together were tried.
+        self._settings_tried: set[str] = set()
+        self._stages = (self._settings, self._rewrites, self._guards, self._parts)
+
+    def run(self) -> Peeled:
+        self._tell("running it as it is")
+        started = time.monotonic()
+        baseline = self._shop.answer(self._shop.ask("reference"))
+        _require(baseline)
+        self._baseline = self._now = baseline
+        self._patience = max(_PATIENCE, 3 * (time.monotonic() - started))
+        while self._causes() and not self._late():
+            if not any(stage() for stage in self._stages):
+                break
+        self._leave_out_what_is_not_needed()
+        proof = self._proven()
+        return Peeled(
+            baseline=baseline,
+            final=proof.pop("eager"),
+            deeper=proof,
+            plan=self._plan,
+            steps=tuple(self._steps),
+            tried={name: tuple(each) for name, each in self._tried.items()},
+            out_of_time=self._late(),
+        )
+
+    def _late(self) -> bool:
+        return time.monotonic() > self._deadline
+
+    def _causes(self) -> tuple[Cause, ...]:
+        return self._now.report.causes if self._now.report else ()
+
+    # The stages. Each says whether it has kept something.
+
+    def _settings(self) -> bool:
+        """All settings that could help, together."""
+        found = list(self._candidates(lambda fixer: fixer.kind == "setting"))
+        situation = repr(self._plan)
+        if not found or situation in self._settings_tried:
+            return False
+        self._settings_tried.add(situation)
+        return self._try(found)
+
+    def _rewrites(self) -> bool:
+        kept = False
+        while not self._late():
+            found = self._candidates(lambda fixer: fixer.kind in ("rewrite", "hoist"))
+            if not any(self._try([each]) for each in found):
+                return kept
+            kept = True
+        return kept
+
+    def _guards(self) -> bool:
+        """Value guards, alone or with the settings that may have failed without them."""
+        guards = _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "guard"))
+        if not guards:
+            return False
+        settings = self._candidates(lambda fixer: fixer.kind == "setting", again=True)
+        both = [*guards, *_one_a_fixer(settings)]
+        # At the same time, as there are mostly two cores.
+        return self._try_first([guards, both]) if len(both) > len(guards) else self._try(guards)
+
+    def _parts(self) -> bool:
+        """One setting, or one escape."""
+        settings = _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "setting"))
+        escapes = self._candidates(lambda fixer: fixer.kind == "escape")
+        return any(self._try([each]) for each in (*settings, *escapes))
+
+    def _candidates(
+        self, wanted: Callable[[Fixer], bool], *, again: bool = False
+    ) -> Iterator[tuple[Cause, Candidate]]:
+        """What could be tried now and was not tried in vain; `again` lets that pass."""
+        for cause in self._causes():
+            text = self._text(cause.file)
+            if text is None:
+                continue
+            spot = Spot(cause, text, self._text)
+            for fixer in self._fixers:
+                for candidate in fixer.candidates(spot) if wanted(fixer) else ():
+                    if again or self._mark(cause, candidate) not in self._failed:
+                        yield cause, candidate
+
+    def _mark(self, cause: Cause, candidate: Candidate) -> tuple[str, str]:
+        change = candidate.file.text if candidate.file else repr(sorted(candidate.settings))
+        situation = f"{self._plan.guards} {sorted(self._plan.settings)}"
+        about = "" if candidate.file is None else self.identity(cause)
+        return f"{about} {candidate.title} {situation}", change
+
+    # Trying
+
+    def _try(self, chosen: list[tuple[Cause, Candidate]]) -> bool:
+        return self._try_first([chosen])
+
+    def _try_first(self, bundles: list[list[tuple[Cause, Candidate]]]) -> bool:
+        """Try several bundles side by side; keep the best, and of equals the first."""
+        asked = [(bundle, self._start(bundle)) for bundle in bundles if not self._late()]
+        done = [(bundle, self._shop.answer(number)) for bundle, number in asked if number]
+        good = [each for each in done if not self._refused(*each)]
+        if not good:
+            return False
+        self._keep(*min(good, key=lambda each: _score(each[1])))
+        return True
+
+    def _start(self, chosen: list[tuple[Cause, Candidate]]) -> int | None:
+        plan = self._with(chosen)
+        if plan == self._plan:
+            return None
+        effects = least_safe([*(s.candidate for s in self._steps), *(c for _, c in chosen)])
+        self._tell(f"trying {', '.join(dict.fromkeys(c.title for _, c in chosen))}")
+        return self._shop.ask("trial", plan, effects, varied=False, seconds=self._patience)
+
+    def _with(self, chosen: list[tuple[Cause, Candidate]]) -> Plan:
+        plan = self._plan
+        for _, candidate in chosen:
+            plan = candidate.added_to(plan)
+        return plan
+
+    def _refused(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> bool:
+        why = self._objection(trial, self._with(chosen), [cause for cause, _ in chosen])
+        for cause, candidate in chosen if why else ():
+            if len(chosen) == 1 or candidate.kind != "setting":
+                self._failed.add(self._mark(cause, candidate))
+            attempts = self._tried.setdefault(self.identity(cause), [])
+            if Attempt(candidate.title, why) not in attempts:
+                attempts.append(Attempt(candidate.title, why))
+        return bool(why)
+
+    def _keep(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> None:
+        plan = self._with(chosen)
+        for cause, candidate in _one_a_change(chosen):
+            before = self._text(candidate.path or cause.file) or ""
+            after = candidate.file.text if candidate.file else before
+            self._steps.append(Step(candidate, cause, self.identity(cause), before, after))
+        self._plan, self._now = plan, trial
+
+    def _objection(self, trial: Trial, plan: Plan, causes: list[Cause]) -> str:
+        """Why a trial is not good enough; empty if it is."""
+        if trial.error or trial.report is None:
+            return trial.error or "nothing could be captured"
+        if trial.differences:
+            first = trial.differences[0]
+            return f"{first.mode}, {first.sample}: {first.what}"
+        if trial.recompiled > self._now.recompiled:
+            return f"the second and third call compile {trial.recompiled} more"
+        before, after = _score(self._now), _score(trial)
+        known = {self.identity(cause) for cause in self._causes()}
+        left = {self.identity(cause, plan) for cause in trial.report.causes}
+        if {self.identity(cause) for cause in causes} <= left:
+            return "the break is still there"
+        if after < before:
+            return ""
+        places = {(cause.file, cause.function) for cause in causes}
+        for cause in trial.report.causes:
+            if (cause.file, cause.function) in places and self.identity(cause, plan) not in known:
+                return f"another break takes its place: {cause.type}"
+        if after[0] > before[0] + _MOST_NEW:
+            return f"{after[0] - before[0]} breaks come into view"
+        return ""
+
+    # What is what
+
+    def _text(self, file: str, plan: Plan | None = None) -> str | None:
+        files = (plan or self._plan).files
+        if file in files:
+            return files[file].text
+        try:
+            return Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def identity(self, cause: Cause, plan: Plan | None = None) -> str:
+        """A break by what it says, not by its line: lines move. `plan` is what it was met with."""
+        text = self._text(cause.file, plan)
+        line = "" if text is None else Spot(cause, text, self._text).line.strip()
+        return f"{cause.id} {cause.type} {cause.file} {cause.function} {line}"
+
+    # At the end
+
+    def _leave_out_what_is_not_needed(self) -> None:
+        if self._steps and _score(self._now) >= _score(self._baseline):
+            self._start_over([])
+        for step in reversed(self._steps):
+            without = without_step(self._steps, step)
+            if not without or self._late():
+                continue
+            trial = self._ask(without, varied=False)
+            if not trial.error and not trial.differences and _score(trial) <= _score(self._now):
+                self._start_over(without, trial)
+
+    def _start_over(self, steps: list[Step], trial: Trial | None = None) -> None:
+        self._steps, self._plan = steps, plan_of(steps)
+        self._now = trial or self._baseline
+
+    def _ask(self, steps: list[Step], **more: Any) -> Trial:
+        effects = least_safe(step.candidate for step in steps)
+        return self._shop.answer(self._shop.ask("trial", plan_of(steps), effects, **more))
+
+    def _proven(self) -> dict[str, Trial]:
+        """The proof of all that is kept, by backend; steps that it does not bear are dropped."""
+        while self._steps:
+            self._tell("proving it with other inputs")
+            asked = {backend: self._asked(self._steps, backend) for backend in self._backends}
+            trials = {backend: self._shop.answer(number) for backend, number in asked.items()}
+            why = next(filter(None, map(self._doubt, trials.values())), "")
+            if not why:
+                return trials
+            self._drop_one(why)
+        return {"eager": self._baseline}
+
+    def _asked(self, steps: list[Step], backend: str) -> int:
+        effects = least_safe(step.candidate for step in steps)
+        # Others take too long to compile for every variation.
+        varied = backend in BACKENDS
+        return self._shop.ask("trial", plan_of(steps), effects, backend=backend, varied=varied)
+
+    def _doubt(self, trial: Trial) -> str:
+        if trial.error:
+            return trial.error
+        if trial.differences:
+            first = trial.differences[0]
+            return f"{first.mode}, {first.sample}: {first.what}"
+        if trial.recompiled > self._baseline.recompiled:
+            return "the second and third call compile more"
+        return ""
+
+    def _drop_one(self, why: str) -> None:
+        """The step that is to blame; the last one where it cannot be told."""
+        for step in reversed(self._steps):
+            without = without_step(self._steps, step)
+            if not self._late() and not self._doubt(self._ask(without, backend="aot_eager")):
+                break
+        else:
+            step = self._steps[-1]
+        attempts = self._tried.setdefault(step.about, [])
+        attempts.append(Attempt(step.candidate.title, f"with other inputs: {why}"))
+        self._start_over(without_step(self._steps, step))
+
+
+def without_step(steps: list[Step], step: Step) -> list[Step]:
+    """Without a step, and without later rewrites of its file: those have it in their text."""
+    place = steps.index(step)
+    path = step.candidate.path
+    return [
+        each
+        for number, each in enumerate(steps)
+        if number < place or (number > place and (path is None or each.candidate.path != path))
+    ]
+
+
+def plan_of(steps: Iterable[Step]) -> Plan:
+    plan = Plan()
+    for step in steps:
+        plan = step.candidate.added_to(plan)
+    return plan
+
+
+def _score(trial: Trial) -> tuple[int, int, int]:
+    """Less is better: sites, frames in eager, graphs."""
+    if trial.report is None:
+        return (10**9, 0, 0)
+    summary = trial.report.summary
+    return (summary.sites + summary.eager_frames, summary.eager_frames, summary.graphs)
+
+
+def least_safe(candidates: Iterable[Candidate]) -> Safety:
+    return max((each.safety for each in candidates), key=_SAFETIES.index, default="exact")
+
+
+def _one_a_fixer(found: Iterable[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
+    return list({candidate.fixer: (cause, candidate) for cause, candidate in found}.values())
+
+
+def _one_a_change(chosen: list[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
+    """A setting that helps several breaks is kept once."""
+    changes = {repr((c.fixer, c.settings, c.path)): (cause, c) for cause, c in reversed(chosen)}
+    return list(changes.values())[::-1]
+
+
+def _require(baseline: Trial) -> None:
+    if baseline.error or baseline.report is None:
+        raise MendError(f"the program cannot be run again: {baseline.error}")
+    if baseline.differences:
+        first = baseline.differences[0]
+        raise MendError(
+            f"the program is not deterministic ({first.sample}: {first.what}), so nothing can be "
+            "proven about it: seed it"
+        )

@@ -1,0 +1,182 @@
+"""The guard of one compiled frame: what was read of its inputs, computed again at each call."""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch._dynamo import guards
+from torch._dynamo.source import GlobalStateSource
+from torch.fx import Node
+
+from fullgraph.mend.value_guards.log import GuardFact, Tally
+
+# A mark on Dynamo's guard managers, by which compiles for other values are counted.
+MARK = "fullgraph_value_guard"
+_SAME_BITS = {
+    torch.float64: torch.int64,
+    torch.float32: torch.int32,
+    torch.float16: torch.int16,
+    torch.bfloat16: torch.int16,
+}
+_SUBMODULE = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
+
+
+class _Read(NamedTuple):
+    node: Node
+    expected: Any
+    fact: GuardFact
+
+
+class ValueGuard:
+    """All that one frame has read so far, as a graph from its inputs to what was read."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self._graph = torch.fx.Graph()
+        self._copies: dict[Node, Node] = {}
+        self._inputs: list[str] = []
+        self._reads: list[_Read] = []
+        self._apart: dict[str, None] = {}
+        self._compute: Callable[..., tuple[Any, ...]] | None = None
+        # What Dynamo shows when it compiles again. It keeps this list itself, and takes more than
+        # one line for code; so it holds one, that of what failed last.
+        self.reason = ["value guard"]
+
+    def knows(self, node: Node) -> Node | None:
+        return self._copies.get(node)
+
+    def add_input(self, node: Node, expression: str) -> None:
+        # At the front: Python wants a function's parameters before its body.
+        with self._graph.inserting_before():
+            self._copies[node] = self._graph.placeholder(f"input_{len(self._inputs)}")
+        self._inputs.insert(0, expression)
+
+    def add_step(self, node: Node) -> None:
+        made = self._graph.node_copy(node, lambda argument: self._copies[argument])
+        made.meta.clear()  # It would keep the traced graph alive as long as the guard.
+        self._copies[node] = made
+
+    def add_read(
+        self, node: Node, reader: Callable[..., Any] | None, expected: Any, fact: GuardFact
+    ) -> None:
+        copy = self._copies[node]
+        if reader is not None:
+            copy = self._graph.call_function(reader, (copy,))
+        self._reads.append(_Read(copy, expected, fact))
+        self.tally.facts += 1
+
+    def keep_apart(self, expressions: list[str]) -> None:
+        """Inputs that the frame writes to: no longer what was compiled if they share memory."""
+        self._apart.update(dict.fromkeys(expressions))
+
+    def install(self) -> None:
+        # Not on an input's source: guards on some sources are dropped again.
+        source = GlobalStateSource()
+        guards.install_guard(source.make_guard(functools.partial(_value_guard, self)))
+
+    def build(self, scope: Mapping[str, Any]) -> Callable[[Any], bool]:
+        if self._compute is None:  # Dynamo builds its guards twice if they are filtered.
+            self._graph.output(tuple(read.node for read in self._reads))
+            self._compute = torch.fx.GraphModule(torch.nn.Module(), self._graph).forward
+            self._copies.clear()
+        names = {**guards._get_closure_vars(), "G": scope["G"]}
+        inputs = _reader(self._inputs, names)
+        apart = _reader(list(self._apart), names) if self._apart else None
+        return _check(self._compute, inputs, apart, self._reads, self)
+
+    def blame(self, fact: GuardFact) -> None:
+        fact.failed += 1
+        self.reason[0] = _describe(fact)
+
+
+def _value_guard(guard: ValueGuard, builder: Any, _: Any) -> None:
+    """What Dynamo calls when the frame has been traced."""
+    manager = builder.guard_manager
+    manager.root.add_epilogue_lambda_guard(guard.build(builder.scope), guard.reason, None)
+    setattr(manager, MARK, True)
+
+
+def _describe(fact: GuardFact) -> str:
+    return f"value guard: {fact.input} gave {fact.shown} at {fact.file}:{fact.line}"
+
+
+def _reader(expressions: list[str], names: dict[str, Any]) -> Callable[[Any], tuple[Any, ...]]:
+    made: Callable[[Any], tuple[Any, ...]] = eval(
+        f"lambda L: ({''.join(f'{expression}, ' for expression in expressions)})", names
+    )
+    return made
+
+
+def _check(
+    compute: Callable[..., tuple[Any, ...]],
+    inputs: Callable[[Any], tuple[Any, ...]],
+    apart: Callable[[Any], tuple[Any, ...]] | None,
+    reads: list[_Read],
+    guard: ValueGuard,
+) -> Callable[[Any], bool]:
+    tally = guard.tally
+
+    def holds(scope: Any) -> bool:
+        started = time.perf_counter()
+        try:
+            given = inputs(scope)
+            with (
+                torch._C._DisableTorchDispatch(),
+                torch._C.DisableTorchFunction(),
+                torch._C._DisableAutocast(),
+            ):
+                if apart is not None and not _is_apart(given, apart(scope)):
+                    return False
+                values = compute(*given)
+                for value, read in zip(values, reads, strict=True):
+                    if not same(value, read.expected):
+                        guard.blame(read.fact)
+                        return False
+        except Exception:
+            # Whatever it is, it did not happen when the frame was compiled.
+            return False
+        finally:
+            tally.checked += 1
+            tally.seconds += time.perf_counter() - started
+        return True
+
+    return holds
+
+
+def _is_apart(given: tuple[Any, ...], written: tuple[Any, ...]) -> bool:
+    memory = {_memory(value) for value in written if isinstance(value, torch.Tensor)}
+    return not any(isinstance(one, torch.Tensor) and _memory(one) in memory for one in given)
+
+
+def _memory(tensor: torch.Tensor) -> int:
+    address: int = tensor.untyped_storage().data_ptr()
+    return address
+
+
+def same(value: Any, expected: Any) -> bool:
+    """Equal to the bit: 0.0 is not -0.0, and nan is nan."""
+    if not isinstance(expected, torch.Tensor):
+        return type(value) is type(expected) and bool(value == expected)
+    if value.dtype != expected.dtype or value.shape != expected.shape:
+        return False
+    bits = _SAME_BITS.get(value.dtype)
+    if bits is not None:
+        value, expected = value.view(bits), expected.view(bits)
+    return bool(torch.equal(value, expected))
+
+
+def can_be_compared(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return not value.is_floating_point() or value.dtype in _SAME_BITS
+    return type(value) in (int, bool)
+
+
+def plain_name(expression: str) -> str:
+    """`L['self']._modules['a']._buffers['b']` as `self.a.b`."""
+    name = re.sub(r"^[LG]\['([^']+)'\]", r"\1", expression)
+    return _SUBMODULE.sub(r".\1", name)

@@ -1,0 +1,96 @@
+"""Which tensors have been written to while a frame is traced.
+
+What an operation writes to is seen in the operators that fake tensors run for it, and in the
+version counters of the tensors that it gets; either alone misses some. Writes are kept by storage,
+because a view, an alias or another input may be another tensor with another counter on the same
+memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from fullgraph.mend.value_guards.targets import can_run_again, is_understood
+
+
+class Run:
+    """One operation while it runs on fake tensors."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.before = [(tensor, _version(tensor)) for tensor in _arguments(node)]
+        self.noted: set[StorageWeakRef] = set()
+
+    def note(self, func: Any, args: Any, kwargs: Any) -> None:
+        """An operator that it has come to."""
+        schema = getattr(func, "_schema", None)
+        if schema is None or not schema.is_mutable:
+            return
+        for position, argument in enumerate(schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                given = args[position] if position < len(args) else kwargs.get(argument.name)
+                self.noted.update(_storage(tensor) for tensor in _tensors(given))
+
+
+class Writes:
+    """The storages that have been written to, or may have been."""
+
+    def __init__(self) -> None:
+        self._written: set[StorageWeakRef] = set()
+        self._seen: set[Node] = set()
+
+    def add(self, run: Run) -> None:
+        """What an operation has written to of what it was given; what it has made is its own."""
+        self._seen.add(run.node)
+        opaque = not is_understood(run.node)
+        for tensor, version in run.before:
+            unclear = version is None and not can_run_again(run.node)
+            noted = _storage(tensor) in run.noted
+            if opaque or unclear or noted or _version(tensor) != version:
+                self._written.add(_storage(tensor))
+
+    def catch_up(self, graph: torch.fx.Graph) -> None:
+        """Operations that came into the graph without being run on fake tensors."""
+        for node in graph.nodes:
+            if node in self._seen or not node.op.startswith("call_"):
+                continue
+            self._seen.add(node)
+            if not can_run_again(node) and not is_understood(node):
+                self._written.update(_storage(tensor) for tensor in _arguments(node))
+
+    def reached(self, node: Node) -> bool:
+        return any(_storage(tensor) in self._written for tensor in tensors_of(node))
+
+    def __bool__(self) -> bool:
+        return bool(self._written)
+
+
+def tensors_of(node: Node) -> Iterator[torch.Tensor]:
+    """The fake tensors that stand for a node's result."""
+    return _tensors(node.meta.get("example_value"))
+
+
+def _arguments(node: Node) -> list[torch.Tensor]:
+    return [tensor for argument in node.all_input_nodes for tensor in tensors_of(argument)]
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from _tensors(part)
+
+
+def _version(tensor: torch.Tensor) -> int | None:
+    """None for a tensor of inference mode, which does not count."""
+    return None if tensor.is_inference() else tensor._version
+
+
+def _storage(tensor: torch.Tensor) -> StorageWeakRef:
+    return StorageWeakRef(tensor.untyped_storage())

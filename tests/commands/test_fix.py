@@ -1,0 +1,153 @@
+"""`fullgraph fix` as a user meets it: what it shows, writes and takes back, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+
+PROGRAM = """\
+import numpy as np
+import torch
+
+
+def pad(x):
+    # up to a multiple of both
+    step = np.lcm(2, 3)
+    missing = -x.shape[0] % step
+    if missing > 0:
+        x = torch.cat([x, x.new_zeros(missing)])
+    return x * x.abs().max().item()
+
+
+compiled = torch.compile(pad, backend="eager")
+print(compiled(torch.arange(4.0)).shape)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    return file
+
+
+def git(folder: Path, *args: str) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True)
+
+
+def test_it_shows_a_proven_diff_and_writes_nothing(cli: Cli, program: Path) -> None:
+    done = cli("fix", program.name)
+    assert done.returncode == 0, done.stderr
+    assert "fixed" in done.stdout
+    assert "proof:" in done.stdout
+    assert "no new recompilation" in done.stdout
+    assert "capture_scalar_outputs" in done.stdout
+    assert program.read_text() == PROGRAM
+
+
+def test_json_adds_up(cli: Cli, program: Path) -> None:
+    done = cli("fix", "--format", "json", "-o", "fix.json", program.name)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((cli.folder / "fix.json").read_text())
+    summary = report["summary"]
+    assert summary["proven"] is True
+    assert summary["sites"]["before"] >= 1
+    assert summary["sites"]["after"] == len(report["left"]) == 0
+    assert {"causes", "graphs", "eager_frames"} <= set(summary)
+    assert report["proof"]["recorded_calls"] == 1
+    assert report["proof"]["varied_calls"] >= 2
+    for fix in report["fixes"]:
+        assert fix["safety"]
+        assert fix["diff"] or fix["settings"] or fix["kind"] == "guard"
+
+
+def test_settings_alone(cli: Cli, program: Path) -> None:
+    done = cli("fix", "--only", "settings", "--format", "json", program.name)
+    report = json.loads(done.stdout)
+    assert report["fixes"]
+    assert {fix["kind"] for fix in report["fixes"]} == {"setting"}
+
+
+def test_apply_and_undo(cli: Cli, program: Path) -> None:
+    refused = cli("fix", "--apply", program.name)
+    assert refused.returncode == 2
+    assert "git" in refused.stderr
+    assert program.read_text() == PROGRAM
+    git(cli.folder, "init")
+    git(cli.folder, "add", "program.py")
+    git(cli.folder, "commit", "-m", "first")
+    applied = cli("fix", "--apply", program.name)
+    assert applied.returncode == 0, applied.stderr
+    text = program.read_text()
+    assert "torch._dynamo.config.capture_scalar_outputs = True" in text
+    assert "# up to a multiple of both" in text
+    # What was proven holds for the file as it is now.
+    report = cli("run", "--format", "json", "-o", "after.json", program.name)
+    assert report.returncode == 0, report.stderr
+    assert json.loads((cli.folder / "after.json").read_text())["summary"]["sites"] == 0
+    assert cli("fix", "--undo").returncode == 0
+    assert program.read_text() == PROGRAM
+    again = cli("fix", "--undo")
+    assert again.returncode == 2
+    assert "nothing to take back" in again.stderr
+
+
+def test_uncommitted_changes_are_not_written_over(cli: Cli, program: Path) -> None:
+    git(cli.folder, "init")
+    git(cli.folder, "add", "program.py")
+    git(cli.folder, "commit", "-m", "first")
+    changed = PROGRAM + "# mine\n"
+    program.write_text(changed)
+    done = cli("fix", "--apply", program.name)
+    assert done.returncode == 2
+    assert "uncommitted" in done.stderr
+    assert program.read_text() == changed
+
+
+def test_a_mended_run_has_the_same_output_and_no_break(cli: Cli, program: Path) -> None:
+    done = cli("run", "--mend", "--format", "json", "-o", "run.json", program.name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "torch.Size([6])\n"
+    assert json.loads((cli.folder / "run.json").read_text())["summary"]["sites"] == 0
+    assert program.read_text() == PROGRAM
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("raise ValueError('my own')\n", "fails on its own: ValueError: my own"),
+        ("import torch\nprint(torch.ones(1))\n", "compiles nothing"),
+        ("import torch\nf = torch.compile(lambda x: x)\n", "never calls"),
+        ("input()\n", "standard input"),
+        ("import sys\nsys.exit(3)\n", "exit code 3"),
+        (
+            "import time, torch\n"
+            "f = torch.compile(lambda x: x * time.perf_counter_ns())\n"
+            "f(torch.ones(1))\n",
+            "not deterministic",
+        ),
+    ],
+)
+def test_a_program_that_cannot_be_mended_gets_a_clear_sentence(
+    cli: Cli, source: str, says: str
+) -> None:
+    (cli.folder / "bad.py").write_text(source)
+    done = cli("fix", "bad.py")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr.split("\n")[0]
+
+
+def test_a_program_without_breaks_is_left_alone(cli: Cli) -> None:
+    (cli.folder / "good.py").write_text(
+        "import torch\ntorch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))\n"
+    )
+    done = cli("fix", "good.py")
+    assert done.returncode == 0
+    assert "nothing to fix" in done.stdout

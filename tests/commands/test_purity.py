@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = """
+import torch
+
+def pure(x):
+    return x + 1
+
+def impure(x):
+    print(x)
+    return x
+
+def inputs():
+    return (torch.ones(2),)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(SOURCE)
+    return path
+
+
+def purity(*args: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fullgraph", "purity", *args],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=folder,
+    )
+
+
+def test_a_pure_function(file: Path) -> None:
+    result = purity(f"{file}:pure")
+    assert result.returncode == 0
+    assert "is pure" in result.stdout
+    assert "run twice with inputs()" in result.stdout
+
+
+def test_one_that_is_not_as_json(file: Path) -> None:
+    result = purity(f"{file}:impure", "--format", "json", "--no-run")
+    verdict = json.loads(result.stdout)
+    assert result.returncode == 1
+    assert verdict["pure"] is False
+    assert [(each["kind"], each["line"]) for each in verdict["findings"]] == [("effect", 8)]
+
+
+def test_a_module_of_the_folder(file: Path) -> None:
+    result = purity("program:pure", "--inputs", "(torch.zeros(1),)", folder=file.parent)
+    assert result.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("function", "word"),
+    [
+        ("program.py:nothing", "no function"),
+        ("nowhere.py:f", "no file"),
+        ("nowhere_at_all:f", "no module"),
+        ("math:sin", "not written in Python"),
+        ("program.py", "MODULE:NAME"),
+        ("bad.py:f", "not valid Python"),
+    ],
+)
+def test_bad_input_is_one_line(file: Path, function: str, word: str) -> None:
+    (file.parent / "bad.py").write_text("def f(:\n")
+    result = purity(function, folder=file.parent)
+    assert result.returncode == 2
+    assert word in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_inputs_that_fail(file: Path) -> None:
+    result = purity(f"{file}:pure", "--inputs", "(nothing,)")
+    assert result.returncode == 2
+    assert "NameError" in result.stderr
