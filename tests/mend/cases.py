@@ -24,7 +24,8 @@ def load(source: str, folder: Path) -> Any:
     file = folder / "program.py"
     file.write_text(source)
     spec = importlib.util.spec_from_file_location(f"program_{id(file)}", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -63,14 +63,14 @@ def test_a_function_put_back_as_it_was_leaves_the_file_as_it_was(text: str) -> N
 def test_only_the_function_changes(text: str, body: str) -> None:
     block = enclosing_function(
         text, next(n for n, each in enumerate(text.splitlines(), 1) if "def f0" in each)
-    )  # noqa: E501
+    )
     assert block is not None
     new = replaced(text, block, f"def f0(x):\n    {body}\n")
     lines = text.splitlines()
     assert new.splitlines()[: block.first - 1] == lines[: block.first - 1]
     assert (
         new.splitlines()[len(new.splitlines()) - len(lines[block.last :]) :] == lines[block.last :]
-    )  # noqa: E501
+    )
     ast.parse(new)
 
 

@@ -48,6 +48,9 @@ class Attempt(Struct, frozen=True):
     why: str
 
 
+_NO_SOURCE = Attempt("reading its source", "there is no file that could be read")
+
+
 class Peeled(Struct, frozen=True):
     baseline: Trial
     # With the eager backend, then with the others.
@@ -163,6 +166,7 @@ class Peeler:
         for cause in self._causes():
             text = self._text(cause.file)
             if text is None:
+                self._tried[self.identity(cause)] = [_NO_SOURCE]
                 continue
             spot = Spot(cause, text, self._text)
             for fixer in self._fixers:

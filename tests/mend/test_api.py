@@ -1,0 +1,96 @@
+"""`fullgraph.compile`: torch.compile without the breaks, in memory, or just torch.compile."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+import fullgraph
+
+
+@pytest.fixture(autouse=True)
+def fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+class Packed(torch.nn.Module):
+    """Sums the parts of a batch, whose lengths are an input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        parts = self.linear(x).split(lengths.tolist())
+        total = parts[0].sum()
+        for part in parts[1:]:
+            total = total * 2 + part.sum()
+        return total
+
+
+def test_a_mended_module_is_one_graph_and_right_for_other_values() -> None:
+    model = Packed()
+    compiled = fullgraph.compile(
+        model, (torch.randn(6, 4), torch.tensor([1, 2, 3])), backend="eager"
+    )
+    x = torch.randn(6, 4)
+    with fullgraph.watch() as session:
+        for lengths in ([1, 2, 3], [2, 2, 2], [3, 3], [1, 2, 3]):
+            expected = model(x, torch.tensor(lengths))
+            assert torch.equal(compiled(x, torch.tensor(lengths)), expected)
+    assert session.summary.sites == 0
+    assert compiled.fullgraph_fix.summary.proven
+    assert compiled.fullgraph_fix.fixes
+    assert list(compiled.state_dict()) == [f"_orig_mod.{name}" for name in model.state_dict()]
+
+
+def test_named_inputs_and_functions() -> None:
+    def scaled(x: torch.Tensor, factor: float = 1.0) -> torch.Tensor:
+        return x * x.max().item() * factor
+
+    compiled = fullgraph.compile(scaled, {"x": torch.randn(4), "factor": 2.0}, backend="eager")
+    with fullgraph.watch() as session:
+        assert torch.equal(compiled(torch.ones(4), factor=3.0), torch.full((4,), 3.0))
+    assert session.summary.sites == 0
+
+
+def test_without_examples_it_warns_and_is_torch_compile() -> None:
+    with pytest.warns(UserWarning, match="example_inputs"):
+        compiled = fullgraph.compile(lambda x: x + 1, backend="eager")
+    assert compiled(torch.ones(1)).item() == 2
+
+
+def test_what_cannot_be_proven_is_not_mended() -> None:
+    calls = iter(range(1000))
+
+    def unsteady(x: torch.Tensor) -> torch.Tensor:
+        return x * x.max().item() + next(calls)
+
+    with pytest.warns(UserWarning, match="not deterministic"):
+        compiled = fullgraph.compile(unsteady, (torch.ones(2),), backend="eager")
+    assert not hasattr(compiled, "fullgraph_fix")
+    assert compiled(torch.ones(2)).shape == (2,)
+
+
+def test_a_model_without_breaks_stays_as_it_is() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled = fullgraph.compile(lambda x: x + 1, (torch.ones(2),), backend="eager")
+    assert compiled.fullgraph_fix.fixes == ()
+    assert compiled(torch.ones(2)).tolist() == [2, 2]
+
+
+def test_value_guards_can_be_turned_off() -> None:
+    def rows(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        if mask.sum() > 1:
+            x = x.relu_()
+        return x + 1
+
+    arguments = (torch.randn(4), torch.tensor([1, 1, 0, 0]))
+    compiled = fullgraph.compile(rows, arguments, backend="eager", value_guards=False)
+    assert all(fix.kind != "guard" for fix in compiled.fullgraph_fix.fixes)
