@@ -170,6 +170,18 @@ def test_inputs_that_come_to_share_memory() -> None:
     run(writes_to_one, [together, apart, together])
 
 
+def test_read_then_written_then_another_is_read() -> None:
+    def in_turn(a: Tensor, b: Tensor) -> Tensor:
+        x = X * a[0].item()
+        a.add_(1)
+        return x + b[0].item()
+
+    base = ints(1, 3, 5)
+    apart = (ints(1, 3), ints(2, 4))
+    ran = run(in_turn, [apart, (ints(1, 3), ints(2, 5)), (base[:2], base[1:]), apart])
+    assert len(ran.log.guards) >= 2
+
+
 def test_one_tensor_as_two_inputs() -> None:
     def read_both(a: Tensor, b: Tensor) -> Tensor:
         return X * a[0].item() + b[1].item()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, json
 
 from fullgraph.files import replace_file
 from fullgraph.mend.model import MendError, Plan
 from fullgraph.mend.report import shown_path, text_diff
-from fullgraph.mend.settings import lines_of
+from fullgraph.mend.settings import lines_of, modules_of
 from fullgraph.mend.source import with_imports
 
 
@@ -31,31 +33,23 @@ class Changes(Struct, frozen=True):
 def own_changes(plan: Plan, own: set[str], script: str | None) -> list[Change]:
     """The files that are the user's, as they would be; settings go into the script."""
     texts = {path: patch.text for path, patch in plan.files.items() if path in own}
-    lines = lines_of(plan.settings)
-    if lines and script is not None:
-        text = texts.get(script) or _read(script)
-        texts[script] = with_settings(text, lines)
+    if plan.settings and script is not None:
+        texts[script] = with_settings(texts.get(script) or _read(script), plan.settings)
     return [Change(path, _read(path), text) for path, text in sorted(texts.items())]
 
 
-def with_settings(text: str, lines: list[str]) -> str:
+def with_settings(text: str, settings: dict[str, Any]) -> str:
     """The script with settings behind its imports."""
-    modules = {
-        "torch._dynamo",
-        *(("logging",) if any("logging.Logger" in each for each in lines) else ()),
-    }
-    text, _ = with_imports(text, tuple(f"import {module}" for module in sorted(modules)))
-    import ast
-
-    ends = [
+    imports = tuple(f"import {module}" for module in modules_of(settings))
+    text, _ = with_imports(text, imports)
+    last = max(
         node.end_lineno or node.lineno
         for node in ast.parse(text).body
         if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
+    )
     rows = text.splitlines(keepends=True)
-    position = max(ends)
-    missing = [f"{line}\n" for line in lines if line not in text]
-    return "".join([*rows[:position], "\n", *missing, *rows[position:]]) if missing else text
+    missing = [f"{line}\n" for line in lines_of(settings) if line not in text]
+    return "".join([*rows[:last], "\n", *missing, *rows[last:]]) if missing else text
 
 
 def _read(path: str) -> str:

@@ -49,6 +49,13 @@ def lines_of(settings: dict[str, Any]) -> list[str]:
     return lines
 
 
+def modules_of(settings: dict[str, Any]) -> list[str]:
+    """What those lines need imported."""
+    functions = [each for name in OF_FUNCTIONS for each in settings.get(name, ())]
+    modules = {each.partition(":")[0] for each in functions} - {"builtins"}
+    return sorted({"torch._dynamo", *modules})
+
+
 def _spelled(name: str) -> str:
     module, _, path = name.partition(":")
     return path if module == "builtins" else f"{module}.{path}"

@@ -1,10 +1,10 @@
-"""Prints, log messages, warnings and progress bars are left out while compiled.
+"""Prints, log messages and warnings are left out while compiled.
 
 They are effects, and an effect ends a graph; so does the value of a tensor that is read only to be
 shown. `torch.compiler.is_compiling()` is a constant while tracing: under `if not
 torch.compiler.is_compiling():` the statement vanishes from the graph, and everything that was
-computed only for it. A check whose only consequence is a message is left out as a whole, and a loop
-with a progress bar goes over the same things without the bar.
+computed only for it. A check whose only consequence is a message is left out as a whole, and so is
+a time or a statistic that is taken only to be shown.
 
 Dropped: eager says the same as before, compiled code says nothing. Nothing else may be lost, so a
 statement stays where evaluating its arguments does more than that: draws random numbers, moves an
@@ -28,16 +28,15 @@ from fullgraph.mend.edit import (
 )
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import dotted, imports_of
+from fullgraph.mend.names import imports_of
 from fullgraph.mend.places import caller_of
-from fullgraph.mend.saying import is_dispensable, only_says, serves_messages
+from fullgraph.mend.saying import only_says, serves_messages
 
-TITLE = "messages and progress bars → not while compiled"
+TITLE = "messages → not while compiled"
 KIND = "rewrite"
 SAFETY = "dropped"
 
 _COMPILING = "torch.compiler.is_compiling()"
-_BARS = ("tqdm", "track", "progress_bar", "trange")
 
 
 def candidates(spot: Spot) -> Iterator[Candidate]:
@@ -46,11 +45,7 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
     if place is None or tree is None:
         return
     imports = imports_of(tree)
-    text = (
-        _without_messages(place, tree, imports)
-        or _without_measure(place, tree, imports)
-        or _without_bar(place, tree, imports)
-    )
+    text = _without_messages(place, tree, imports) or _without_measure(place, tree, imports)
     if text is not None:
         patch = patched(place, text, "import torch")
         yield Candidate("logging_calls", TITLE, "rewrite", "dropped", file=patch)
@@ -120,26 +115,6 @@ def _neighbours(
     while fits(last + 1):
         last += 1
     return body[first : last + 1]
-
-
-def _without_bar(place: Spot, tree: ast.Module, imports: Mapping[str, str]) -> str | None:
-    """A loop over the things themselves."""
-    loop = next((s for s in statements_at(tree, place.cause.line) if isinstance(s, ast.For)), None)
-    if loop is None or not isinstance(loop.iter, ast.Call) or not loop.iter.args:
-        return None
-    bar = loop.iter
-    name = dotted(bar.func, imports).rpartition(".")[2]
-    options = [keyword.value for keyword in bar.keywords]
-    if name not in _BARS or not all(is_dispensable(option, tree) for option in options):
-        return None
-    if any(isinstance(argument, ast.Starred) for argument in bar.args):
-        return None
-    shown = [source_of(place.text, argument) for argument in bar.args]
-    things = f"range({', '.join(shown)})" if name == "trange" else shown[0]
-    whole = source_of(place.text, bar)
-    if "\n" in whole:
-        return None
-    return swapped(place.text, [(bar, f"{things} if {_COMPILING} else {whole}")])
 
 
 CHANGES = {
@@ -223,18 +198,6 @@ class Model(torch.nn.Module):
         return x.relu() + 1
 
 f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a progress bar": """
-import torch
-from tqdm import tqdm
-
-def f(x):
-    for step in tqdm(range(3), desc="steps", disable=True):
-        x = x * 0.5 + step
-    return x
 
 def inputs():
     return (torch.randn(4),)
@@ -372,20 +335,6 @@ NAMES = {4: "four"}
 def f(x):
     print(NAMES[x.shape[0]], x.sum().item())
     return x + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a bar that is used": """
-import torch
-from tqdm import tqdm
-
-def f(x):
-    bar = tqdm(range(3), disable=True)
-    for step in bar:
-        x = x * 0.5 + step
-        bar.set_postfix(step=step)
-    return x * bar.n
 
 def inputs():
     return (torch.randn(4),)

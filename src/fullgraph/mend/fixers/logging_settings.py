@@ -2,8 +2,8 @@
 
 `print`, the methods of a logger and `warnings.warn` are effects, and an effect ends a graph. Dynamo
 has two lists of functions for that. What is in `reorderable_logging_functions` is called at the
-end, with the values that the graph has computed. What is in `ignore_logging_functions` is not called at
-all while compiled. Neither changes a line of the program.
+end, with the values that the graph has computed. What is in `ignore_logging_functions` is not
+called at all while compiled. Neither changes a line of the program.
 
 Reordered, for `print` and a plain warning: Dynamo forgets keywords such as `end=` and `file=`, and
 shows a tensor as it is at the end, so neither is offered where that would make a difference.

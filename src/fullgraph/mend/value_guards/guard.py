@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -41,7 +42,7 @@ class ValueGuard:
         self._copies: dict[Node, Node] = {}
         self._inputs: list[str] = []
         self._reads: list[_Read] = []
-        self._apart: dict[str, None] = {}
+        self._apart: dict[tuple[str, str], None] = {}
         self._compute: Callable[..., tuple[Any, ...]] | None = None
         # What Dynamo shows when it compiles again. It keeps this list itself, and takes more than
         # one line for code; so it holds one, that of what failed last.
@@ -70,9 +71,9 @@ class ValueGuard:
         self._reads.append(_Read(copy, expected, fact))
         self.tally.facts += 1
 
-    def keep_apart(self, expressions: list[str]) -> None:
-        """Inputs that the frame writes to: no longer what was compiled if they share memory."""
-        self._apart.update(dict.fromkeys(expressions))
+    def keep_apart(self, read: list[str], written: list[str]) -> None:
+        """Inputs read after others were written to: if they share memory, another value is read."""
+        self._apart.update(dict.fromkeys(itertools.product(read, written)))
 
     def install(self) -> None:
         # Not on an input's source: guards on some sources are dropped again.
@@ -86,7 +87,8 @@ class ValueGuard:
             self._copies.clear()
         names = {**guards._get_closure_vars(), "G": scope["G"]}
         inputs = _reader(self._inputs, names)
-        apart = _reader(list(self._apart), names) if self._apart else None
+        pairs = [f"({read}, {written})" for read, written in self._apart]
+        apart = _reader(pairs, names) if pairs else None
         return _check(self._compute, inputs, apart, self._reads, self)
 
     def blame(self, fact: GuardFact) -> None:
@@ -130,7 +132,7 @@ def _check(
                 torch._C.DisableTorchFunction(),
                 torch._C._DisableAutocast(),
             ):
-                if apart is not None and not _is_apart(given, apart(scope)):
+                if apart is not None and not all(_is_apart(*pair) for pair in apart(scope)):
                     return False
                 values = compute(*given)
                 for value, read in zip(values, reads, strict=True):
@@ -148,9 +150,10 @@ def _check(
     return holds
 
 
-def _is_apart(given: tuple[Any, ...], written: tuple[Any, ...]) -> bool:
-    memory = {_memory(value) for value in written if isinstance(value, torch.Tensor)}
-    return not any(isinstance(one, torch.Tensor) and _memory(one) in memory for one in given)
+def _is_apart(read: Any, written: Any) -> bool:
+    if not isinstance(read, torch.Tensor) or not isinstance(written, torch.Tensor):
+        return True
+    return _memory(read) != _memory(written)
 
 
 def _memory(tensor: torch.Tensor) -> int:

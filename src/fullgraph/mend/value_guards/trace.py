@@ -150,7 +150,7 @@ class Trace:
         inputs = [self._inputs[step] for step in steps if step.op == "placeholder"]
         if not inputs:
             return  # Made of constants: it is what it is.
-        apart = self._written_inputs(tx)
+        written = self._written_inputs(tx, steps)
         guard = self._installed(tx)
         for step in steps:
             if guard.knows(step) is None:
@@ -162,7 +162,7 @@ class Trace:
         names = ", ".join(dict.fromkeys(plain_name(expression) for expression in inputs))
         fact = GuardFact(*place_of(tx), names, kind, _show(value), guard.tally)
         guard.add_read(node, reader, expected, fact)
-        guard.keep_apart(apart)
+        guard.keep_apart(inputs, written)
         self._session.log.guards.append(fact)
 
     def _installed(self, tx: Any) -> ValueGuard:
@@ -174,17 +174,20 @@ class Trace:
             self._guard = guard
         return self._guard
 
-    def _written_inputs(self, tx: Any) -> list[str]:
-        """The expressions of inputs that have been written to, none of which is read."""
+    def _written_inputs(self, tx: Any, steps: list[Node]) -> list[str]:
+        """The expressions of inputs that have been written to; no input of `steps` is one."""
         expressions: list[str] = []
         if not self.writes:
             return expressions
+        read = {storage_of(tensor) for step in steps for tensor in leaves(self._values[step])}
         for node in tx.output.graph.nodes:
             if node.op not in ("placeholder", "get_attr") or not self.writes.reached(node):
                 continue
             graph_arg = node.meta.get("grapharg")
             if not isinstance(graph_arg, GraphArg) or graph_arg.source is None:
                 raise Refused("something that has no name has been written to")
+            if any(storage_of(tensor) in read for tensor in leaves(graph_arg.example)):
+                raise Refused("shares memory with what has been written to")
             expressions.append(graph_arg.source.name)
         return expressions
 
