@@ -77,6 +77,9 @@ def test_nothing_found_says_what_to_try(visit: Visit) -> None:
     assert page.locator("#results li").count() == 0
     assert page.locator("#count").inner_text().startswith("Nothing found.")
     assert page.locator("#count").get_attribute("aria-live") == "polite"
+    page.fill("#q", "gb0124")
+    page.select_option("[name=status]", "retired")
+    assert page.locator("#count").inner_text() == "Nothing with these filters, 1 without them."
 
 
 def test_filters_narrow_the_list_and_the_search(visit: Visit) -> None:
@@ -225,6 +228,7 @@ def _as_pasted(message: str) -> dict[str, str]:
         "from pytest, quoted": "\n".join(f"> E       {line}" for line in lines),
         "wrapped": "\n".join(line[i : i + 60] for line in lines for i in range(0, len(line), 60)),
         "with a traceback": trace + message,
+        "at the end of a long log": '  File "t.py", line 3, in f\n' * 3000 + message,
         "without its link": message.partition("For more details")[0],
         "cut": message[:300],
         "from its explanation on": message[message.find("Explanation:") :],
