@@ -68,6 +68,10 @@ def test_words(visit: Visit, words: str, expected: str) -> None:
     page.fill("#q", words)
     ids = page.locator("#results .id").all_inner_texts()[:3]
     assert expected in ids
+    beside = """[...document.querySelectorAll('#results li')].filter(row =>
+        row.querySelector('.why').getBoundingClientRect().top <
+        row.querySelector('.type').getBoundingClientRect().bottom - 4).length"""
+    assert page.evaluate(beside) == 0
     assert "result" in page.locator("#count").inner_text()
 
 
