@@ -31,6 +31,7 @@ def test_reads_every_wording_newest_first() -> None:
     [
         (b"<html>", "not JSON"),
         (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
         (b"[]", "not a registry"),
         (b"{}", "no entries"),
         (b'{"GB0001": []}', "GB0001 is not a list of wordings"),

@@ -123,6 +123,10 @@ def test_a_registry_that_is_no_release_is_in_the_feed_with_the_day_it_was_met(
     first = check_feed(folder / "feed.xml")[0]
     assert first.findtext(f"{ATOM}updated") == "2026-11-01T00:00:00Z"
     assert "Cannot &lt;juggle&gt; &amp;  sing" in (first.findtext(f"{ATOM}content") or "")
+    index = json.loads((folder / "api/index.json").read_bytes())
+    assert "GB9990" in index["upcoming"]["new"]
+    parts = json.loads((folder / "api/schema.json").read_bytes())["$defs"]
+    assert conforms(index, parts["IndexFile"], parts)
 
 
 def test_the_sitemap_lists_every_page(built: Path, installed_site: Site) -> None:

@@ -182,7 +182,7 @@ def test_html_in_a_registry_is_shown_as_text(visit: Visit, tmp_path: Path) -> No
     evil = "</script></textarea><script>window.owned = 1</script><img src=x onerror='owned=1'>"
     entry = {
         "Gb_type": f"Evil {evil}", "Context": f"{evil} {{x}}",
-        "Explanation": f"{evil}\u2028 `{evil}` {{thing}}", "Hints": [evil, "<!--"],
+        "Explanation": f"{evil}\u2028 `{evil}` {{thing}}", "Hints": [evil, "<!--", "\0\x1b"],
     }  # fmt: skip
     file = tmp_path / "registry.json"
     file.write_text(json.dumps({"GB0001": [entry, {**entry, "Gb_type": f"Older {evil}"}]}))
@@ -195,5 +195,6 @@ def test_html_in_a_registry_is_shown_as_text(visit: Visit, tmp_path: Path) -> No
         assert page.locator("main img, main script").count() == 0
     assert page.goto(f"{home}gb/gb0001.html")
     assert evil in page.locator("h1").inner_text()
+    assert page.locator("#message dd", has_text="��").count() == 1
     page.goto(f"{home}index.html?q=evil")
     assert evil in page.locator("#results li").first.inner_text()

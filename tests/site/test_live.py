@@ -84,6 +84,7 @@ def test_watch_builds_on_change_only_and_survives_its_source(
         (404, b"", "answers 404"),
         (200, b"<html>", "it is not JSON"),
         (200, source.data[: len(source.data) // 2], "it is not JSON"),
+        (200, b"[" * 100_000, "nested too deeply"),
     ):
         lines = site_cli.log.count(words)
         source.status, source.tag, whole = status, f"{status}-{len(data)}", source.data
@@ -168,6 +169,11 @@ def test_serve_shows_rebuilds_and_tells_the_browser(tmp_path: Path, site_cli: Si
     assert "Fresh words." in read("gb/gb0124.html")[1]
     (tmp_path / "site.toml").write_text('title = "Renamed"\n')
     until(lambda: "Renamed" in read("")[1], "it recovers")
+    (tmp_path / "site.toml").write_text('address = "https://example.org/some/where"\n')
+    until(lambda: read("some/where/gb/gb0124.html")[0] == 200, "it is where it will be, too")
+    status, page = read("some/where/deep/nothing.html")
+    assert (status, 'href="/some/where/index.html"' in page) == (404, True)
+    assert read("some/where/index.html")[1] == read("some/where")[1] == read("")[1]
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
     assert site_cli.log.splitlines()[-1] == "stopped"

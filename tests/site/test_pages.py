@@ -18,7 +18,8 @@ from fullgraph.site.code import code_pair
 from fullgraph.site.model import Mark, ReleaseMark, Site
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.searchindex import script_of
-from fullgraph.site.templating import label, prose
+from fullgraph.site.templating import label, prose, without_controls
+from fullgraph.site.words import fixable_sentence
 
 KILOBYTE = 1024
 _ODD = ["‹", "›", "`", "<script>", "</p>", "&amp;", '"', "'", "torch.cond", "https://a.b/c?d=e&f"]
@@ -97,6 +98,29 @@ def test_a_history_says_what_its_chart_shows() -> None:
     assert "2.8.0 or longer" in history_text(_history("live", "live"))
     assert history_text(_history("absent")) == "No release that is known has it."
     assert "not in the registry of 2.9.0" in history_text(_history("live", "absent"))
+
+
+def test_wide_code_is_not_put_into_two_narrow_columns() -> None:
+    assert not code_pair("x = 1\n", "y = 1\n", "fixed").wide
+    assert code_pair("x = 1\n", f"y = {'1 + ' * 20}1\n", "fixed").wide
+
+
+def test_html_has_no_control_characters() -> None:
+    assert without_controls("\0a\x1b[31mé\t\r\n".encode()).decode() == "�a�[31mé\t\r\n"
+    assert without_controls("‹é›\n".encode()).decode() == "‹é›\n"
+
+
+@pytest.mark.parametrize(
+    ("fixable", "cost", "said"),
+    [
+        ("yes", "one line", "yes, usually with one line"),
+        ("sometimes", "restructure", "sometimes, then with restructuring"),
+        ("no", "not by you", "not by you"),
+        ("", "", ""),
+    ],
+)
+def test_whether_it_can_be_fixed_is_a_sentence(fixable: str, cost: str, said: str) -> None:
+    assert fixable_sentence(fixable, cost) == said
 
 
 def test_a_chart_without_releases_is_empty() -> None:

@@ -45,6 +45,23 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert (plan.info, plan.seen) == (Path("there/notes"), Path("there/sweep"))
 
 
+def test_a_source_is_relative_to_the_file_as_well(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for release, meant in (("own.json", "there/own.json"), ("2.13", "2.13"), ("latest", "latest")):
+        (tmp_path / "there" / "own.json").touch()
+        (tmp_path / "there" / "my.toml").write_text(f'release = "{release}"\n')
+        assert make_plan(settings="there/my.toml").release == meant
+
+
+def test_information_that_was_named_must_be_there(tmp_path: Path) -> None:
+    assert make_plan().info_folder() is None
+    (tmp_path / "site.toml").write_text('info = "notes"\n')
+    with pytest.raises(FullgraphError, match=r"no folder notes, which site\.toml names"):
+        make_plan().info_folder()
+    (tmp_path / "notes").mkdir()
+    assert make_plan().info_folder() == Path("notes")
+
+
 def test_without_a_file_there_are_defaults() -> None:
     plan = make_plan()
     assert (plan.settings.repository, plan.release, plan.info) == ("", None, Path("info"))
@@ -56,7 +73,8 @@ def test_without_a_file_there_are_defaults() -> None:
         ('titel = "x"', "there is no setting 'titel'"),
         ("title = 3", "title must be a text"),
         ("title = ", "cannot be read"),
-        ('address = "example.org"', "address must start with"),
+        ('address = "example.org"', "address must be like"),
+        ('address = "https://example.org/a b?c"', "address must be like"),
         ('repository = "name"', "repository must be OWNER/NAME"),
         ('info = "../elsewhere"', "info must be a folder beside"),
         ('branch = ""', "must not be empty"),

@@ -92,11 +92,17 @@ def _finds_rows(value: ast.expr) -> bool:
     return False
 
 
-def is_idle(loop: ast.For, body: list[ast.stmt], function: ast.FunctionDef, rows: set[str]) -> bool:
+def is_idle(
+    tree: ast.Module,
+    function: ast.FunctionDef,
+    loop: ast.For,
+    body: list[ast.stmt],
+    rows: set[str],
+) -> bool:
     """Whether `body`, in this loop, has no effect where `rows` select nothing."""
     if loop.orelse or not rows:
         return False
-    reader = _Reader(rows, names_in(loop.target))
+    reader = _Reader(rows, names_in(loop.target), _methods_with_effects(tree))
     if not all(map(reader.is_quiet, body)):
         return False
     return not reader.bound & _loaded_outside(function, loop)
@@ -111,9 +117,24 @@ def _loaded_outside(function: ast.FunctionDef, loop: ast.For) -> set[str]:
     }
 
 
+def _methods_with_effects(tree: ast.Module) -> set[str]:
+    """Functions of the file that write to attributes or globals, or call for effect."""
+    found: set[str] = set()
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+            continue
+        for node in ast.walk(function):
+            stores = isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+            acts = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+            if stores or acts or isinstance(node, ast.Global | ast.Nonlocal):
+                found.add(function.name)
+    return found - {"forward"}
+
+
 class _Reader:
-    def __init__(self, rows: set[str], given: set[str]) -> None:
+    def __init__(self, rows: set[str], given: set[str], unwelcome: set[str]) -> None:
         self._rows = rows
+        self._unwelcome = _UNWELCOME | unwelcome
         self.bound = set(given)
         self._names: set[str] = set()
 
@@ -172,7 +193,7 @@ class _Reader:
                 in_place = name.endswith("_") and not name.endswith("__")
                 if name in _SHAPERS and any(_is_minus_one(each) for each in args[1:]):
                     return False
-                return not in_place and name not in _UNWELCOME
+                return not in_place and name not in self._unwelcome
         return True
 
 

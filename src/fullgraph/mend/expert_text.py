@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from fullgraph.mend.edit import body_around, indent_of, source_of, swapped
+from fullgraph.mend.edit import body_around, indent_of, source_of, stands_alone, swapped
 from fullgraph.mend.empty_rows import is_idle, row_names
 from fullgraph.mend.experts import Hits
 from fullgraph.mend.stacked import is_stacked
@@ -22,7 +22,7 @@ def over_all(text: str, tree: ast.Module, function: ast.FunctionDef, hits: Hits)
         gone.append(body.pop(0))
     rows = row_names(body)
     words = _words_for_turns(loop, body, hits, boxed)
-    if words is None or not is_idle(loop, body, function, rows):
+    if words is None or not is_idle(tree, function, loop, body, rows):
         return None
     skip = None
     if passes_over or not is_stacked(tree, function, body, hits.turn):
@@ -35,6 +35,8 @@ def over_all(text: str, tree: ast.Module, function: ast.FunctionDef, hits: Hits)
         if len(body_around(function, hits.found_by)) == 1:
             return None
         gone.append(hits.found_by)
+    if not all(stands_alone(text, each) for each in (*gone, *body)):
+        return None
     inserted = {loop.lineno: [indent_of(text, loop) + line for line in before]}
     if skip:
         place, lines = skip
@@ -146,11 +148,11 @@ def without_skipping(
         rows = row_names(before) | ({_name_of_any(statement.test)} - {""})
         rest = after if skips else [*statement.body, *after]
         tested = _is_none_left(statement.test, rows) if skips else _is_some(statement.test, rows)
-        if not tested or not is_idle(loop, [*before, *rest], function, rows):
+        if not tested or not is_idle(tree, function, loop, [*before, *rest], rows):
             continue
         turn = loop.target.id if isinstance(loop.target, ast.Name) else ""
         test = source_of(text, statement.test)
-        if skips and is_stacked(tree, function, rest, turn):
+        if skips and is_stacked(tree, function, rest, turn) and stands_alone(text, statement):
             return _with_lines(text, [statement], {})
         test = f"({test})" if isinstance(statement.test, ast.BoolOp) else test
         guard = "torch.is_grad_enabled() and" if skips else "not torch.is_grad_enabled() or"

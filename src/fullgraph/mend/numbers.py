@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import operator
+from collections.abc import Callable
 
 _SIZES = ("size", "numel", "dim", "nelement", "element_size", "stride")
 _RANKS = ("ndim", "itemsize")
@@ -69,16 +69,15 @@ class Numbers:
             case _ if depth == 0:
                 return False
             case ast.Constant(value=value):
-                return isinstance(value, int | float) and operator.ge(value, 0)
+                return isinstance(value, int | float) and value >= 0
             case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _RISING):
                 return self.not_negative(left, depth - 1) and self.not_negative(right, depth - 1)
             case ast.Name(id=name):
                 return self._all_bindings(name, depth, self.not_negative)
         return self._is_size(node)
 
-    def _all_bindings(self, name: str, depth: int, holds: object) -> bool:
+    def _all_bindings(self, name: str, depth: int, holds: Callable[[ast.expr, int], bool]) -> bool:
         values = self._bound.get(name, [])
-        assert callable(holds)
         return bool(values) and all(
             value is not None and holds(value, depth - 1) for value in values
         )

@@ -69,7 +69,8 @@ class Tensors:
             case ast.Name(id=name):
                 values = self._bound.get(name, [])
                 known = bool(values) and all(self.is_tensor(each, depth - 1) for each in values)
-                return name not in self.numbers and (known or name in self._told)
+                told = name in self._told and not any(isinstance(v, ast.Constant) for v in values)
+                return name not in self.numbers and (known or told)
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
                 return name in self._attributes
             case ast.Attribute(value=owner, attr="T" | "mT" | "data"):

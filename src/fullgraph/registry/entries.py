@@ -124,6 +124,8 @@ def _complaint(data: bytes) -> str:
         raw = standard_json.loads(data, object_pairs_hook=_Pairs)
     except ValueError as error:
         return f"it is not JSON ({error})"
+    except RecursionError:
+        return "it is nested too deeply for a registry"
     if not isinstance(raw, _Pairs):
         return "it is not a registry: an object from ids to lists of wordings is expected"
     if not raw.pairs:

@@ -10,7 +10,7 @@ from fullgraph.registry.templates import is_unevaluated_type
 from fullgraph.terminal import LABEL, Terminal, clean
 
 _MOST_PLACES = 4
-_COSTS = {
+COSTS = {
     "one line": "one line",
     "local rewrite": "a local rewrite",
     "restructure": "restructuring",
@@ -42,8 +42,8 @@ def page_lines(page: Page, terminal: Terminal) -> Iterator[str]:
 
 def _fixable(page: Page) -> str:
     words = {
-        "yes": f"yes, usually with {_COSTS.get(page.cost, page.cost)}",
-        "sometimes": f"sometimes, then with {_COSTS.get(page.cost, page.cost)}",
+        "yes": f"yes, usually with {COSTS.get(page.cost, page.cost)}",
+        "sometimes": f"sometimes, then with {COSTS.get(page.cost, page.cost)}",
         "no": "not by you",
     }[page.fixable]
     return f"{words}; eager fails as well" if page.eager_fails else words

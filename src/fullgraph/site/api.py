@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from fullgraph.catalog.read import Example
 from fullgraph.registry.pages import EarlierWording, Place, WayOut
-from fullgraph.site.model import Break, Related, ReleaseMark, Seen, Site, Status
+from fullgraph.site.model import Break, Change, Related, Release, ReleaseMark, Seen, Site, Status
 
 FORMAT = 1
 
@@ -68,6 +68,8 @@ class IndexFile(Struct, frozen=True):
     breaks: tuple[BreakSummary, ...]
     # Newest first.
     releases: tuple[ReleaseSummary, ...]
+    # What is not released yet, against the newest release; null if the texts are of a release.
+    upcoming: ReleaseSummary | None
     categories: tuple[CategorySummary, ...]
 
 
@@ -138,21 +140,8 @@ def index_file(site: Site) -> IndexFile:
         release=site.release,
         checksum=site.checksum,
         breaks=tuple(map(_summary, site.breaks.values())),
-        releases=tuple(
-            ReleaseSummary(
-                release=each.release,
-                before=each.before,
-                date=each.date,
-                entries=each.entries,
-                live=each.live,
-                new=tuple(change.id for change in each.new),
-                reworded=tuple(change.id for change in each.reworded),
-                retired=tuple(change.id for change in each.retired),
-                revived=tuple(change.id for change in each.revived),
-                vanished=tuple(change.id for change in each.vanished),
-            )
-            for each in site.releases
-        ),
+        releases=tuple(map(_release, site.releases)),
+        upcoming=_release(site.upcoming) if site.upcoming else None,
         categories=tuple(
             CategorySummary(
                 name=each.name,
@@ -169,6 +158,25 @@ def index_file(site: Site) -> IndexFile:
 
 def api_path(identifier: str) -> str:
     return f"api/gb/{identifier}.json"
+
+
+def _release(each: Release) -> ReleaseSummary:
+    return ReleaseSummary(
+        release=each.release,
+        before=each.before,
+        date=each.date,
+        entries=each.entries,
+        live=each.live,
+        new=_ids(each.new),
+        reworded=_ids(each.reworded),
+        retired=_ids(each.retired),
+        revived=_ids(each.revived),
+        vanished=_ids(each.vanished),
+    )
+
+
+def _ids(changes: tuple[Change, ...]) -> tuple[str, ...]:
+    return tuple(change.id for change in changes)
 
 
 def _summary(each: Break) -> BreakSummary:

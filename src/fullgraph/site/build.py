@@ -45,7 +45,7 @@ class Built(Struct, frozen=True):
 
 def build(snapshot: Snapshot, plan: Plan, folder: Path, tell: Tell = lambda _: None) -> Built:
     check_folder(folder)
-    site = gather(snapshot, plan.settings, plan.info if plan.info.is_dir() else None, plan.seen)
+    site = gather(snapshot, plan.settings, plan.info_folder(), plan.seen)
     with opened(folder, tell) as output:
         return write_site(site, output)
 

@@ -36,7 +36,7 @@ def check_site(folder: Path, plan: Plan) -> Checked:
     notes = []
     # A site of a release can be compared with that; of another source nobody knows where it is.
     source = plan.release or (manifest.release if is_release(manifest.release) else None)
-    info = plan.info if plan.info.is_dir() else None
+    info = plan.info_folder()
     if source is None:
         notes.append("whether pages are stale was not checked: name the source with --release")
         if info is not None:

@@ -12,11 +12,15 @@ from fullgraph.site.highlight import highlight
 
 # A longer line has to be scrolled on a phone, and what scrolls must be reachable by keyboard.
 _FITS_A_PHONE = 38
+# With a longer one the two codes stand below each other: what changed must not be cut off.
+_FITS_A_COLUMN = 50
 
 
 class Pair(NamedTuple):
     before: Markup
     after: Markup
+    # Too wide to stand side by side.
+    wide: bool
 
 
 def code_block(code: str, changed: frozenset[int] = frozenset(), tag: str = "ins") -> Markup:
@@ -26,8 +30,7 @@ def code_block(code: str, changed: frozenset[int] = frozenset(), tag: str = "ins
         f"<{tag}>{line}\n</{tag}>" if number in changed else f"{line}\n"
         for number, line in enumerate(lines)
     )
-    wide = any(len(line) > _FITS_A_PHONE for line in code.splitlines())
-    focus = ' tabindex="0"' if wide else ""
+    focus = ' tabindex="0"' if _is_wider(code, _FITS_A_PHONE) else ""
     return Markup(f"<pre{focus}><code>{shown}</code></pre>")
 
 
@@ -37,7 +40,12 @@ def code_pair(before: str, after: str, name: str) -> Pair:
     renamed = re.sub(rf"\bdef {re.escape(name)}\b", "def breaks", after.strip("\n"))
     new = renamed.split("\n")
     taken, put = _changed_lines(old, new)
-    return Pair(code_block(before, taken, "del"), code_block(after, put, "ins"))
+    wide = _is_wider(before, _FITS_A_COLUMN) or _is_wider(after, _FITS_A_COLUMN)
+    return Pair(code_block(before, taken, "del"), code_block(after, put, "ins"), wide)
+
+
+def _is_wider(code: str, most: int) -> bool:
+    return any(len(line) > most for line in code.splitlines())
 
 
 def _changed_lines(old: list[str], new: list[str]) -> tuple[frozenset[int], frozenset[int]]:

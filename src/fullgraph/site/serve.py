@@ -21,6 +21,7 @@ from fullgraph.errors import FullgraphError
 from fullgraph.site.inputs import Stamp, is_address, stamp
 from fullgraph.site.settings import Plan
 from fullgraph.site.stopping import Stopper, StopRequested
+from fullgraph.site.templating import home_path
 
 Tell = Callable[[str], None]
 _CHANGES = "/.fullgraph/changes"
@@ -55,6 +56,8 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, folder: Path, port: int, versions: Versions) -> None:
         self.versions = versions
+        # Where the site will be on its host: links of the page for what is not found start there.
+        self.base = "/"
         handler = partial(_Handler, directory=str(folder))
         try:
             super().__init__(("127.0.0.1", port), handler)
@@ -66,7 +69,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/"
+        return f"http://127.0.0.1:{self.server_address[1]}{self.base}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass  # a browser that hangs up is no news
@@ -81,10 +84,15 @@ class _Handler(SimpleHTTPRequestHandler):
         if path == _CHANGES:
             self._tell_changes(int(query) if query.isdigit() else 0)
             return
+        base = self.server.base
+        asked = path
+        if f"{path}/".startswith(base):
+            self.path = "/" + self.path[len(base) :]
+            path = "/" + path[len(base) :]
         file = Path(self.translate_path(path))
         if file.is_dir():
-            if not path.endswith("/"):
-                self._redirect(f"{path}/")
+            if not asked.endswith("/"):
+                self._redirect(f"{asked}/")
                 return
             file /= "index.html"
         if not file.is_file():
@@ -169,6 +177,7 @@ def serve(
     builder = Builder(options, folder)
     plan = make_plan()
     with Server(folder, port, versions) as server:
+        server.base = home_path(plan.settings.address)
         try:
             state = stamp(plan)
             with stopper.interruptible():
@@ -178,7 +187,7 @@ def serve(
             tell(said)
             threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
             tell(f"serving {server.address} (Ctrl-C ends it)")
-            _rebuild_for_ever(make_plan, state, builder, versions, stopper, tell)
+            _rebuild_for_ever(make_plan, state, builder, server, stopper, tell)
         except StopRequested:
             tell("stopped")
 
@@ -187,7 +196,7 @@ def _rebuild_for_ever(
     make_plan: Callable[[], Plan],
     state: Stamp,
     builder: Builder,
-    versions: Versions,
+    server: Server,
     stopper: Stopper,
     tell: Tell,
 ) -> None:
@@ -207,4 +216,5 @@ def _rebuild_for_ever(
             worked, said = builder.build()
         tell(said if worked else f"{said}\nthe last good site stays")
         if worked:
-            versions.advance()
+            server.base = home_path(plan.settings.address)
+            server.versions.advance()

@@ -10,9 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
+from fullgraph.registry.releases import is_release
 from fullgraph.site.model import Settings
 
 FILE = "site.toml"
+_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -27,7 +29,7 @@ class _File(Struct, forbid_unknown_fields=True):
     address: str = ""
     repository: str = ""
     branch: str = "main"
-    info: str = "info"
+    info: str = ""
     release: str = ""
     seen: str = ""
 
@@ -38,11 +40,22 @@ class Plan(Struct, frozen=True):
     settings: Settings
     # What `snapshot_named` takes; the installed torch without one.
     release: str | None
-    # The folder of additional information; it need not exist.
+    # The folder of additional information; `info_folder` says whether it is there.
     info: Path
     seen: Path | None
     # The file of settings, if there is one.
     file: Path | None
+    # Somebody said so; the default need not be there.
+    info_is_named: bool = False
+
+    def info_folder(self) -> Path | None:
+        """The folder of additional information, if there is any."""
+        if self.info.is_dir():
+            return self.info
+        if self.info_is_named:
+            # A typo must not take what people wrote off the pages.
+            raise SettingsError(f"there is no folder {self.info}, which {self.file} names as info")
+        return None
 
 
 def make_plan(
@@ -54,10 +67,13 @@ def make_plan(
     """Options as a user gave them, and the settings of the current folder for all others."""
     file = Path(settings or FILE)
     found = file.is_file()
+    if file.is_dir():
+        raise SettingsError(f"{file} is a folder; it should be a file of settings")
     if settings is not None and not found:
         raise SettingsError(f"there is no file {settings}; --settings names a file like {FILE}")
     read = _read(file) if found else _File()
-    folder = Path(info) if info is not None else file.parent / read.info
+    info_path = read.info or "info"
+    folder = Path(info) if info is not None else file.parent / info_path
     if info is not None and not folder.is_dir():
         raise SettingsError(f"there is no folder {info}; --info names one with files as gb0124.md")
     seen_path = Path(seen) if seen else file.parent / read.seen if read.seen else None
@@ -67,13 +83,20 @@ def make_plan(
             address=read.address,
             repository=read.repository,
             branch=read.branch,
-            info_path=Path(read.info).as_posix(),
+            info_path=Path(info_path).as_posix(),
         ),
-        release=release or read.release or None,
+        release=release or _beside(file, read.release) or None,
         info=folder,
         seen=seen_path,
         file=file if found else None,
+        info_is_named=info is None and bool(read.info),
     )
+
+
+def _beside(file: Path, release: str) -> str:
+    """A source that is a path is relative to the file of settings, as all paths are."""
+    path = file.parent / Path(release).expanduser()
+    return str(path) if release and not is_release(release) and path.exists() else release
 
 
 def _read(file: Path) -> _File:
@@ -95,14 +118,14 @@ def _read(file: Path) -> _File:
 
 def _checked(read: _File, file: Path) -> _File:
     if read.address:
-        if not re.match(r"https?://[^\s/]+", read.address):
-            raise SettingsError(f"{file}: address must start with https:// or http://")
+        if not _ADDRESS.fullmatch(read.address):
+            raise SettingsError(f"{file}: address must be like https://example.org/breaks/")
         read.address = read.address.rstrip("/") + "/"
     read.repository = re.sub(r"^https://github\.com/|(\.git)?/?$", "", read.repository)
     if read.repository and not _REPOSITORY.fullmatch(read.repository):
         raise SettingsError(f"{file}: repository must be OWNER/NAME, as on GitHub")
-    if not read.branch or not read.info or not read.title:
-        raise SettingsError(f"{file}: title, branch and info must not be empty")
+    if not read.branch or not read.title:
+        raise SettingsError(f"{file}: title and branch must not be empty")
     if Path(read.info).is_absolute() or ".." in Path(read.info).parts:
         raise SettingsError(f"{file}: info must be a folder beside {file.name}; use --info")
     return read

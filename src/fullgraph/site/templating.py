@@ -35,6 +35,8 @@ _SENTENCE = re.compile(
     r"|(?P<link>https?://[^\s<>\"'`‹]*[^\s<>\"'`‹.,;:)\]])"
 )
 
+_CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
+
 
 class Frame(Struct, frozen=True):
     """What every page shows around its own content."""
@@ -59,6 +61,14 @@ def assets_version() -> str:
     return checksum_of(b"".join(file.read_bytes() for file in sorted(ASSETS.iterdir())))
 
 
+def without_controls(html: bytes) -> bytes:
+    """HTML cannot say control characters; a registry or a file of results can have them."""
+    # Counting is quick, and hardly any page has one.
+    if len(html) == len(html.translate(None, _CONTROLS)):
+        return html
+    return re.sub(rb"[%s]" % re.escape(_CONTROLS), "\ufffd".encode(), html)
+
+
 def root_of(path: str) -> str:
     """From a page back to the site's first page: links work under any address and in a folder."""
     return "../" * path.count("/")
@@ -75,7 +85,7 @@ def renderer(template: str, frame: Frame, path: str, **values: Any) -> Callable[
     def render() -> bytes:
         found = _template(template)
         base = {"root": root_of(path), "frame": frame, "path": path}
-        return found.render({**base, **values}).encode()
+        return without_controls(found.render({**base, **values}).encode())
 
     return render
 
@@ -129,8 +139,9 @@ def _environment() -> Environment:
     )
     environment.filters["prose"] = prose
     environment.filters["label"] = label
+    environment.filters["named"] = words.named
     environment.filters["short"] = words.short
-    environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
+    environment.filters["capital"] = words.capital
     environment.globals["count"] = words.count
     environment.globals["STATUS"] = words.STATUS
     return environment

@@ -19,6 +19,7 @@ from fullgraph.registry.pages import (
     row_without_text,
     shared_hints,
 )
+from fullgraph.registry.sources import with_texts
 
 # In place of the type of an entry of which no registry at hand has the text.
 NO_WORDING = "Wording not at hand"
@@ -58,7 +59,7 @@ def _texts(snapshot: Snapshot, ids: Iterable[str], story: Chronicle) -> Iterable
 def _others(snapshot: Snapshot) -> list[Snapshot]:
     library = Library()
     at_hand = [*([library.installed] if library.installed else []), *library.others]
-    return [other for other in at_hand if other.release != snapshot.release]
+    return [with_texts(other) for other in at_hand if other.release != snapshot.release]
 
 
 def _without_text(identifier: str, story: Chronicle) -> Text:

@@ -37,6 +37,9 @@ def watch(make_plan: Callable[[], Plan], folder: Path, every: float, tell: Tell)
                 before = _round(make_plan(), folder, before, stopper, say)
             except FullgraphError as error:
                 say(f"{error}; the site stays as it is")
+            except Exception as error:
+                # It may be over by the next time, and nobody is here to start again.
+                say(f"unexpected {type(error).__name__}: {error}; the site stays as it is")
             stopper.wait(every)
     except StopRequested:
         say("stopped")

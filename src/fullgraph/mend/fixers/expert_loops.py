@@ -214,6 +214,10 @@ class Experts(nn.Module):
         self.weight = nn.Parameter(torch.randn(4, 8, 8))
         self.experts = nn.ModuleList(nn.Linear(8, 8) for _ in range(4))
 
+    def counted(self, states):
+        self.used = self.used + 1
+        return states
+
     def forward(self, x, index):
         out = torch.zeros_like(x)
         last = noise = 0
@@ -240,6 +244,7 @@ def _with_body(*lines: str) -> str:
 _STATES = "states = x[token] @ self.weight[expert]"
 REFUSES = {
     "experts that were used are counted": _with_body(_STATES, "self.used += 1"),
+    "a method counts the experts": _with_body(_STATES, "states = self.counted(states)"),
     "a maximum of no rows": _with_body(_STATES, "states = states / states.abs().max(dim=0).values"),
     "a value lives on after the loop": _with_body(_STATES, "last = self.weight[expert].sum()"),
     "a value is carried from turn to turn": _with_body(

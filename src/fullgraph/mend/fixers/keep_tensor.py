@@ -73,7 +73,7 @@ def _kept(text: str, tensor: ast.expr, kind: str, flow: _Flow) -> str | None:
     if not flow.tensors.is_single(tensor):
         # It may be part of another tensor that changes later, and a number has no dimensions.
         words += ".clone().reshape(())"
-    if kind == "float" or (flow.computes and not is_whole(tensor)):
+    if kind == "float" or flow.has_fractions or (flow.computes and not is_whole(tensor)):
         words += ".double()"
     return words
 
@@ -83,8 +83,9 @@ class _Flow:
 
     def __init__(self, function: ast.FunctionDef, tensors: Tensors) -> None:
         self.tensors = tensors
-        # Whether there is plain arithmetic on the way.
+        # Whether there is plain arithmetic on the way, and such that leaves the integers.
         self.computes = False
+        self.has_fractions = False
         self._function = function
         self._parents = {
             child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)
@@ -113,6 +114,7 @@ class _Flow:
         if isinstance(parent.op, ast.Div) and (parent.right is value or other.value == 0):
             return False
         self.computes = True
+        self.has_fractions |= isinstance(other.value, float) or isinstance(parent.op, ast.Div)
         return self.only_meets_tensors(parent)
 
     def _is_taken(self, owner: ast.expr, name: str, args: list[ast.expr], value: ast.expr) -> bool:
@@ -213,6 +215,16 @@ def f(x, mask):
 
 def inputs():
     return torch.randn(3, 4), torch.rand(3, 4) > 0.5
+""",
+    "a third of a count": """
+import torch
+
+def f(x, mask):
+    share = (mask > 0).sum().item() / 3 + 0.1
+    return x.abs() * share
+
+def inputs():
+    return torch.randn(3, 4), torch.tensor([1, 0, 1, 1, 0, 1, 1])
 """,
     "half the width": """
 import torch

@@ -79,12 +79,14 @@
   }
 
   function rank(query, chosen) {
-    found = search.find(query).filter(({ entry }) => fits(entry, chosen) && rows.has(entry.id));
+    const anywhere = search.find(query);
+    found = anywhere.filter(({ entry }) => fits(entry, chosen) && rows.has(entry.id));
     shown = 0;
     results.replaceChildren();
     showMore();
     const sure = found.length && found[0].by !== "words" ? `, the first is ${found[0].entry.id}` : "";
     if (found.length) say(`${found.length} ${found.length === 1 ? "result" : "results"}${sure}`);
+    else if (anywhere.length) say(`Nothing with these filters, ${anywhere.length} without them.`);
     else say("Nothing found. Try fewer words, or paste the line above “Explanation:”.");
   }
 

@@ -3,7 +3,7 @@
 (function (scope) {
   const { Messages, FIELD } = scope.FullgraphMessages;
   const { Words, wordsOf } = scope.FullgraphWords;
-  const LONGEST_QUERY = 20000;
+  const LONGEST_QUERY = 200000;
 
   function entryOf(row, index) {
     const [id, type, explanation, context, hints, earlier, how, category, status, live, first, fixable, example] = row;
@@ -52,7 +52,7 @@
 
     /* The entries for a query, best first: `{entry, by}`. */
     find(query) {
-      const text = query.slice(0, LONGEST_QUERY);
+      const text = query.slice(-LONGEST_QUERY); // in a log, the error comes last
       const found = this.byId(text);
       if (!found.length) found.push(...this.messages.find(text));
       if (!found.length) found.push(...this.idsIn(text));

@@ -67,7 +67,7 @@ def _values(each: Break, site: Site) -> dict[str, Any]:
         "how": how,
         "unknown_why": is_unevaluated_type(page.explanation),
         "status": words.status_sentence(each, site.release),
-        "fixable": words.FIXABLE.get(page.fixable, page.fixable),
+        "fixable": words.fixable_sentence(page.fixable, page.cost),
         "span": words.span_of(each),
         "ways": _ways(each, site.shared_hints),
         "pairs": _fixes(example),

@@ -10,7 +10,7 @@ from fullgraph.site.model import Break, CategoryPage, Site
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.home import groups_of
 from fullgraph.site.templating import frame_of, renderer
-from fullgraph.site.words import FIXABLE
+from fullgraph.site.words import FIXABLE, capital, fixable_sentence
 
 
 def outputs(site: Site) -> Iterator[Output]:
@@ -37,13 +37,13 @@ def outputs(site: Site) -> Iterator[Output]:
 def _values(category: CategoryPage, breaks: list[Break]) -> dict[str, object]:
     return {
         "kind": "category",
-        "title": category.title[:1].upper() + category.title[1:],
+        "title": capital(category.title),
         "description": category.advice,
         "category": category,
         "html": Markup(category.html),
         "breaks": breaks,
         "live": _counts(breaks)[0],
-        "FIXABLE": FIXABLE,
+        "fixable": fixable_sentence(category.fixable, category.cost),
     }
 
 

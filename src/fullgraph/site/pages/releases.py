@@ -9,7 +9,7 @@ from fullgraph.site.charts import growth_chart
 from fullgraph.site.model import Change, Release, Site
 from fullgraph.site.pages import Output
 from fullgraph.site.templating import frame_of, renderer
-from fullgraph.site.words import listed
+from fullgraph.site.words import listed, named
 
 _Section = tuple[str, str, str, tuple[Change, ...]]
 
@@ -17,12 +17,14 @@ _Section = tuple[str, str, str, tuple[Change, ...]]
 def outputs(site: Site) -> Iterator[Output]:
     frame = frame_of(site)
     path = "releases/index.html"
+    ahead = _sections(site.upcoming) if site.upcoming else []
     listed_values = {
         "kind": "release",
         "title": "Releases",
         "description": "Graph breaks that each release of torch added, reworded and retired.",
         "releases": site.releases,
         "upcoming": site.upcoming,
+        "upcoming_summary": _summary(ahead) if ahead else "no new",
         "chart": growth_chart(site.releases[::-1]),
     }
     yield Output(
@@ -37,8 +39,8 @@ def outputs(site: Site) -> Iterator[Output]:
         sections = _sections(each)
         values: dict[str, Any] = {
             "kind": "release",
-            "title": f"torch {each.release}",
-            "description": f"Graph breaks in torch {each.release}: {_summary(sections)}.",
+            "title": named(each.release),
+            "description": f"Graph breaks in {named(each.release)}: {_summary(sections)}.",
             "release": each,
             "upcoming": each is site.upcoming,
             "sections": sections,
