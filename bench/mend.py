@@ -1,9 +1,10 @@
 """What `fullgraph fix` makes of the zoo's development set; the table is docs/mend-results.md.
 
-    python -m bench mend [--train] [--models=NAME,...] [--backend=inductor]
+    python -m bench mend [--train] [--models=NAME,...] [--backend=inductor] [--results=FOLDER]
 
 For each model: `fullgraph fix` with everything, then with settings alone. A model counts as mended
-when no break and no frame in eager is left, and the proof holds with eager and aot_eager.
+when no break and no frame in eager is left, and the proof holds with eager and aot_eager. What is
+in FOLDER already is not run again, so that a run that was cut off can go on.
 """
 
 from __future__ import annotations
@@ -57,11 +58,10 @@ def main() -> bool:
     if zoo is None:
         print("mend: set FULLGRAPH_ZOO to the zoo's folder")
         return False
-    chosen = [each for each in sys.argv if each.startswith("--models=")]
-    names = chosen[0].partition("=")[2].split(",") if chosen else []
+    names = [each for each in _option("models").split(",") if each]
     train = "--train" in sys.argv
     models = names or _zoo.development_set(zoo)
-    backend = [option for option in sys.argv if option.startswith("--backend=")]
+    backend = ["--backend", _option("backend")] if _option("backend") else []
     full = [_show(_fix(zoo, model, train, *backend)) for model in models]
     if names:
         return _verdict(full)
@@ -71,22 +71,31 @@ def main() -> bool:
 
 
 def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "fix.json"
+    arguments = [*options, "run_model.py", model, *(["--train"] if train else [])]
+    kept = _option("results")
+    folder = Path(kept or tempfile.mkdtemp()) / "-".join(arguments).replace("--", "")
+    folder.mkdir(parents=True, exist_ok=True)
+    output, clock = folder / "fix.json", folder / "seconds.json"
+    if not clock.exists():
         started = time.perf_counter()
         run = subprocess.run(
             [
                 sys.executable, "-m", "fullgraph", "fix", "--time", str(_SECONDS),
-                "--format", "json", "-o", str(output), *options,
-                "run_model.py", model, *(["--train"] if train else []),
+                "--format", "json", "-o", str(output), *arguments,
             ],
             cwd=zoo, capture_output=True, text=True, check=False,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
-        seconds = time.perf_counter() - started
-        if run.returncode or not output.exists():
-            return Result(model, None, seconds, run.stderr.strip()[-200:])
-        return Result(model, json.loads(output.read_text()), seconds)
+        error = run.stderr.strip()[-200:] if run.returncode else ""
+        clock.write_text(json.dumps([time.perf_counter() - started, error]))
+    seconds, error = json.loads(clock.read_text())
+    report = json.loads(output.read_text()) if output.exists() else None
+    return Result(model, report, seconds, error)
+
+
+def _option(name: str) -> str:
+    found = [each for each in sys.argv if each.startswith(f"--{name}=")]
+    return found[0].partition("=")[2] if found else ""
 
 
 def _show(result: Result) -> Result:
