@@ -151,7 +151,23 @@ class Peeler:
         settings = self._candidates(lambda fixer: fixer.kind == "setting", again=True)
         both = [*guards, *_one_a_fixer(settings)]
         # At the same time, as there are mostly two cores.
-        return self._try_first([guards, both]) if len(both) > len(guards) else self._try(guards)
+        bundles = [guards, both] if len(both) > len(guards) else [guards]
+        kept = self._try_first(bundles)
+        return self._guards_instead_of_settings(guards[0]) or kept
+
+    def _guards_instead_of_settings(self, guard: tuple[Cause, Candidate]) -> bool:
+        """A symbol that a setting makes is not known, where a guard would know the value."""
+        rest = [step for step in self._steps if step.candidate.kind != "setting"]
+        if not self._causes() or len(rest) == len(self._steps) or self._late():
+            return False
+        cause, candidate = guard
+        if all(step.candidate.kind != "guard" for step in rest):
+            rest.append(Step(candidate, cause, self.identity(cause)))
+        trial = self._ask(rest, varied=False, seconds=self._patience)
+        if trial.error or trial.differences or _score(trial) >= _score(self._now):
+            return False
+        self._start_over(rest, trial)
+        return True
 
     def _parts(self) -> bool:
         """One setting, or one escape."""

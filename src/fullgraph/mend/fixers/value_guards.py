@@ -2,7 +2,7 @@
 
 Grids, lengths and masks that come in as small integer tensors are known when Dynamo traces; they
 could be constants, if something noticed when they change. Value guards do that: see
-`mend/value_guards.py`. Nothing is rewritten, and it works in memory only, through
+`docs/value-guards.md`. Nothing is rewritten, and it works in memory only, through
 `fullgraph.compile` and `fullgraph run --mend`.
 
 Specialised: the results are the same, but a new value compiles once more.
@@ -19,7 +19,8 @@ SAFETY = "specialised"
 
 
 def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.category in ("data-dependent", "dynamic-shapes"):
+    # Without an id: a symbol that a setting has put into the graph, and that Python asks about.
+    if spot.cause.category in ("data-dependent", "dynamic-shapes") or spot.cause.id is None:
         yield Candidate("value_guards", TITLE, "guard", "specialised", guards=True)
 
 
