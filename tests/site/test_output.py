@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sitekit import Registry, SiteCli, files_in, rebuild, until
+from sitekit import SiteCli, files_in, rebuild, until
 
 from fullgraph.errors import FullgraphError
 from fullgraph.site.build import write_site
@@ -182,7 +182,7 @@ def test_two_builds_at_once_leave_one_good_site(tmp_path: Path, site_cli: SiteCl
 
 
 def test_a_killed_build_leaves_a_good_site_and_the_next_one_cleans_up(
-    tmp_path: Path, site_cli: SiteCli, built: Path, registry: Registry
+    tmp_path: Path, site_cli: SiteCli, built: Path
 ) -> None:
     """Killed at any moment, also while files are being put in place."""
     seed = random.Random(5)
