@@ -46,12 +46,13 @@ def _violations(page: Page, *rules: str) -> list[str]:
 
 @pytest.mark.parametrize("path", KINDS)
 def test_every_kind_of_page_is_accessible_and_fits(visit: Visit, path: str) -> None:
-    for width in (1280, 375):
-        page = visit(path, width=width)
+    for width, theme in ((1280, "light"), (375, "dark")):
+        page = visit(path, width=width, color_scheme=theme)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
         assert _violations(page) == [], width
-        page.emulate_media(color_scheme="dark")
-        assert _violations(page, "color-contrast") == [], width
+    # What only a wide page shows, in the other theme: a phone shows nothing of its own.
+    page = visit(path, color_scheme="dark")
+    assert _violations(page, "color-contrast") == []
 
 
 def test_landmarks_title_and_language(visit: Visit, address: str) -> None:

@@ -22,6 +22,8 @@ class Built(Struct, frozen=True):
     """What a build did."""
 
     breaks: int
+    # Of these only facts are known.
+    unworded: int
     files: int
     rendered: int
     written: tuple[str, ...]
@@ -36,6 +38,11 @@ class Built(Struct, frozen=True):
             f"{self.breaks} breaks, {self.files} files: {len(self.written)} written, "
             f"{len(self.removed)} removed, {same} unchanged"
         ]
+        if self.unworded:
+            parts.append(
+                f"{self.unworded} without wording, which only other releases have: "
+                "fullgraph registry sync fetches them"
+            )
         if self.problems:
             parts.append(f"damaged, left alone: {', '.join(self.problems)}")
         if self.orphans:
@@ -79,6 +86,7 @@ def write_site(site: Site, folder: Folder) -> Built:
     removed = folder.update(dict(sorted(changed.items(), key=_last_pages)), manifest)
     return Built(
         breaks=len(site.breaks),
+        unworded=sum(not each.worded for each in site.breaks.values()),
         files=len(files),
         rendered=rendered,
         written=tuple(sorted(changed)),
