@@ -28,6 +28,14 @@ Read the number *after* the compiled step, see [the docs](https://example.com/do
 loss = step(x)
 print(loss.item())
 ```
+
+| way | cost |
+| --- | --- |
+| rewrite | `torch.where(condition, one, other)` |
+
+| setting | default |
+| --- | --- |
+| capture_scalar_outputs | False |
 <!-- ADDITIONAL INFORMATION END -->
 """
 

@@ -87,6 +87,16 @@ def test_the_page_of_a_break_has_all_its_parts(visit: Visit) -> None:
         assert page.locator(str(anchor.get_attribute("href"))).count() == 1
 
 
+def test_words_in_tables_stay_whole(visit: Visit) -> None:
+    for path in ("gb/gb0124.html", "categories/higher-order.html"):
+        page = visit(path, width=375)
+        lines = """[...document.querySelectorAll('.contributed td')]
+            .filter(cell => /^\\w+$/.test(cell.textContent))
+            .map(cell => { const range = document.createRange(); range.selectNodeContents(cell);
+                           return range.getClientRects().length })"""
+        assert set(page.evaluate(lines)) == {1}
+
+
 def test_code_stands_side_by_side_or_one_above_the_other(visit: Visit) -> None:
     for width, beside in ((1280, True), (375, False)):
         page = visit("gb/gb0124.html", width=width)

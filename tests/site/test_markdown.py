@@ -13,9 +13,11 @@ from fullgraph.site.markdown import is_allowed_link, to_html
 
 ALLOWED_TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "a", "code", "pre", "em", "strong",
-    "blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "s", "span",
+    "blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "s", "span", "div",
 }  # fmt: skip
-ALLOWED_ATTRIBUTES = {"href", "rel", "title", "class", "tabindex", "start", "style"}
+ALLOWED_ATTRIBUTES = {
+    "href", "rel", "title", "class", "tabindex", "start", "style", "role", "aria-label",
+}  # fmt: skip
 VOID = {"br", "hr"}
 
 

@@ -62,6 +62,8 @@ def _parser() -> MarkdownIt:
     rules = cast(Any, parser.renderer).rules
     rules["link_open"] = _link
     rules["image"] = _image
+    rules["table_open"] = _table
+    rules["table_close"] = lambda *_: "</table></div>\n"
     rules["fence"] = rules["code_block"] = _code
     return parser
 
@@ -88,8 +90,13 @@ def _image(tokens: Sequence[Token], index: int, *_: object) -> str:
     return f"{_opened(target)}{shown}</a>"
 
 
+def _table(*_: object) -> str:
+    # What is wider than the page scrolls by itself, which must work with a keyboard too.
+    return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
+
+
 def _code(tokens: Sequence[Token], index: int, *_: object) -> str:
     token = tokens[index]
+    # The same as for a table: code can be wider than the page.
     language = token.info.split()[0].lower() if token.info.strip() else ""
-    # Code that is wider than the page scrolls, which must work with a keyboard too.
     return f'<pre tabindex="0"><code>{highlight(token.content, language)}</code></pre>\n'
