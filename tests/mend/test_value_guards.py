@@ -118,6 +118,11 @@ def sizes(t: Tensor) -> Tensor:
     return X.reshape(-1)[: t[0] * t[1]].view(t[0], t[1])
 
 
+def size_that_follows(t: Tensor) -> Tensor:
+    # Dynamo can tell what it is from the size of the whole, but then does not know what for.
+    return X.reshape(t[0] + 6 - t[0], 4)
+
+
 def new_tensor(t: Tensor) -> Tensor:
     return torch.zeros(t[0], t[1]) + torch.arange(t[1])
 
@@ -233,7 +238,8 @@ CASES = [
     Case(branch_on_two, 3), Case(early_return, 3), Case(membership, 2), Case(while_loop, 4),
     Case(loop_to_a_number, 4), Case(loop_between_numbers, 3), Case(loop_over_values, 3),
     Case(loop_over_a_list, 4), Case(nested_list, 4), Case(groups, 4), Case(slices, 4),
-    Case(sizes, 4), Case(new_tensor, 4), Case(padding, 4), Case(nonzero, 2),
+    Case(sizes, 4), Case(size_that_follows, 1), Case(new_tensor, 4), Case(padding, 4),
+    Case(nonzero, 2),
     Case(nonzero_as_tuple, 2), Case(where, 2), Case(mask, 2), Case(mask_of_two_dimensions, 4),
     Case(mask_after_a_slice, 2), Case(mask_of_itself, 2), Case(masked_select, 4),
     Case(repeat_interleave, 2), Case(repeat_interleave_alone, 2), Case(split, 4), Case(unique, 3),

@@ -72,7 +72,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(steps, st.integers(0, 5), st.booleans())
 def test_any_program_gives_what_eager_gives(chosen: list[Step], middle: int, shared: bool) -> None:
     check(chosen, middle, shared)

@@ -201,10 +201,12 @@ class _Asked:
             if not changed:
                 raise
         else:
-            if not _depends_on_data(result):
+            if not _depends_on_data(result) and list(symbols) == earlier:
                 return result
+            pending = list(symbols)
             changed, resolved = self._resolve(ask)
             if not changed:
+                symbols[:] = pending
                 return result
             result = resolved
         # The symbols that were made for what is now known are nobody's.
