@@ -149,6 +149,8 @@ class Trial(Struct, frozen=True):
     samples: Samples = Samples(0, 0, 0)
     # Compiles during the second and third call with the same inputs.
     recompiled: int = 0
+    # Sites of breaks while compiled code was called with varied inputs.
+    varied_sites: int = 0
     # Seconds of a steady call.
     seconds: float | None = None
     guards: tuple[GuardCost, ...] = ()

@@ -331,6 +331,8 @@ class Peeler:
             return f"{first.mode}, {first.sample}: {first.what}"
         if trial.recompiled > self._baseline.recompiled:
             return "the second and third call compile more"
+        if self._baseline.report and trial.varied_sites > self._baseline.report.summary.sites:
+            return f"{trial.varied_sites} breaks"
         return ""
 
     def _drop_one(self, why: str) -> None:

@@ -73,6 +73,8 @@ class Proof(Struct, frozen=True):
     gradients: int
     recompilations: int
     backends: tuple[str, ...]
+    # Sites of breaks with varied inputs: a value that is too new for a guard breaks as ever.
+    varied_sites: int
     # How many times as fast a steady call is, with the program's own backend.
     speedup: float | None
     problems: tuple[str, ...]
@@ -153,6 +155,7 @@ def _proof(peeled: Peeled, speedup: float | None, problems: tuple[str, ...]) -> 
         largest_difference=max(trial.largest for trial in trials),
         gradients=max(trial.gradients for trial in trials),
         recompilations=max(trial.recompiled for trial in trials),
+        varied_sites=max(trial.varied_sites for trial in trials),
         backends=("eager", *peeled.deeper),
         speedup=speedup,
         problems=problems,

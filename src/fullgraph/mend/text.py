@@ -121,6 +121,8 @@ def proof_line(proof: Proof) -> str:
         parts.append(f"{proof.raising_calls} of them raise as before")
     if proof.gradients:
         parts.append("gradients equal")
+    if proof.varied_sites:
+        parts.append(f"{proof.varied_sites} breaks with other inputs")
     parts.append("no new recompilation" if not proof.recompilations else "it compiles again")
     if proof.speedup is not None:
         parts.append(_speed(proof.speedup))

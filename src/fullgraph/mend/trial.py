@@ -131,8 +131,6 @@ class _Tried:
             if self._request.varied:
                 breaks = self.run_varied()
         tried = [sample for sample in self._samples if sample.name in self.compiled]
-        if breaks > report.summary.sites:
-            self._note("varied inputs", [f"{breaks} breaks with other inputs"], "compiled")
         return Trial(
             number=self._request.number,
             report=report,
@@ -145,6 +143,7 @@ class _Tried:
                 raising=sum(bool(self._before[s.name].raised) for s in tried),
             ),
             recompiled=self._recompiled,
+            varied_sites=breaks,
             guards=_costs(log),
         )
 
