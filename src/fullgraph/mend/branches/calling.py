@@ -14,15 +14,17 @@ from fullgraph.mend.branches.calls import (
 )
 from fullgraph.mend.branches.operations import MAY_ALIAS
 from fullgraph.mend.branches.place import Place
+from fullgraph.mend.branches.reader import Reader
 from fullgraph.mend.branches.sides import outside_of
 from fullgraph.mend.branches.stores import written_to
 from fullgraph.mend.branches.truth import tensor_test
 from fullgraph.mend.branches.value import UNKNOWN, Value
-from fullgraph.mend.branches.values import Reader
 from fullgraph.mend.branches.writing import call, indented, made, replaced, room_at, text_of
 from fullgraph.mend.edit import body_around, source_of, swapped
 from fullgraph.mend.names import fresh_name, names_in
 
+# Expressions that may be tensors.
+_TENSORS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)
 _PLAINLY = "# torch.cond is a plain branch then"
 
 
@@ -138,12 +140,14 @@ class Calling:
                 return False
         if len(one.results) != len(other.results):
             return False
-        if any(isinstance(result, ast.Constant) for result in (*one.results, *other.results)):
+        if any(_is_constant(side, result) for side in (one, other) for result in side.results):
             return False
         values = [self._values(side) for side in (one, other)]
         if any(value.plain for value in (*values[0], *values[1])):
             return False
         if any(map(_surely_differ, *values)):
+            return False
+        if self._steep(one) != self._steep(other):
             return False
         aliases = {
             ast.unparse(result)
@@ -152,6 +156,13 @@ class Calling:
             if self._may_be_old(side, result)
         }
         return not aliases or not ({*aliases, *targets} & self._written)
+
+    def _steep(self, side: Function) -> frozenset[str]:
+        """Operators in front of the branch that a gradient of zeros must not reach."""
+        read = [*side.results, *side.statements]
+        names = {each for node in read for each in names_in(node)}
+        found = [self._reader.read(ast.Name(name, ast.Load())).steep for name in names]
+        return frozenset().union(*found)
 
     def _values(self, side: Function) -> list[Value]:
         given = {name: _last_value(side.statements, name) for name in bound_by(side.statements)}
@@ -197,7 +208,10 @@ class Calling:
         condition = fresh_name("condition", function)
         names = [fresh_name("on_true", function), fresh_name("on_false", function)]
         sides = (other, one) if self._test.negated else (one, other)
-        lines: list[str] = []
+        above = self._place.text.splitlines()[: self._place.statement.lineno - 1]
+        before = above[-1].strip()
+        is_apart = not before or before.startswith("#") or before.endswith(":")
+        lines = [] if is_apart or self._test.first else [""]
         for name, side in zip(names, sides, strict=True):
             results = [self._copied(side, result) for result in side.results]
             body = [*side.lines, f"return {', '.join(results)}"]
@@ -207,7 +221,8 @@ class Calling:
             "if not torch.compiler.is_compiling():",
             f"    {condition} = bool({condition})  {_PLAINLY}",
         ]
-        passed = [f"({', '.join(operands)},)"] if operands else []
+        comma = "," if len(operands) == 1 else ""
+        passed = [f"({', '.join(operands)}{comma})"] if operands else []
         return lines, [condition, *names, *passed]
 
     def _copied(self, side: Function, result: ast.expr) -> str:
@@ -247,6 +262,13 @@ def _last_value(statements: list[ast.stmt], name: str) -> ast.expr | None:
             case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:
                 return value
     return None
+
+
+def _is_constant(side: Function, result: ast.expr) -> bool:
+    """None, a text, a number or a list, which `torch.cond` cannot give."""
+    if isinstance(result, ast.Name):
+        result = _last_value(side.statements, result.id) or result
+    return not isinstance(result, _TENSORS)
 
 
 def _surely_differ(one: Value, other: Value) -> bool:

@@ -11,6 +11,8 @@ from fullgraph.mend.names import dotted
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Pass)
 _BUILTINS = ("len", "int", "float", "range", "tuple", "list", "min", "max", "isinstance", "getattr")
+# Another type, no gradient, or a tensor that somebody else may write to.
+_OTHER_TENSORS = ("real", "imag", "data", "grad")
 _NOT_FOR_A_FUNCTION = (
     ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.ListComp, ast.SetComp,
     ast.DictComp, ast.GeneratorExp,
@@ -32,6 +34,8 @@ def _is_known(scope: Scope, node: ast.AST) -> bool:
     if isinstance(node, _NOT_FOR_A_FUNCTION):
         return False
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        return False
+    if isinstance(node, ast.Attribute) and node.attr in _OTHER_TENSORS:
         return False
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return "\n" not in node.value

@@ -6,8 +6,8 @@ import ast
 
 from fullgraph.mend.branches.flow import path_to
 from fullgraph.mend.branches.place import Place
+from fullgraph.mend.branches.reader import Reader
 from fullgraph.mend.branches.truth import TensorTest, opposite, tensor_test
-from fullgraph.mend.branches.values import Reader
 from fullgraph.mend.branches.writing import call, indented, lines_of, replaced, room_at
 from fullgraph.mend.edit import source_of
 

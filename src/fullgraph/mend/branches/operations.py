@@ -12,8 +12,8 @@ def _words(text: str) -> frozenset[str]:
 
 # The same shape and type, and a gradient of zeros stays zeros whatever the input is.
 LINEAR = _words(
-    """abs ceil clamp clamp_max clamp_min clip clone contiguous detach floor nan_to_num neg negative
-    positive relu round sign trunc zeros_like ones_like full_like"""
+    """abs ceil clamp clamp_max clamp_min clip clone contiguous detach floor hardtanh nan_to_num neg
+    negative positive relu relu6 round sign trunc zeros_like ones_like full_like"""
 )
 # Some of them may be a tensor that exists already.
 MAY_ALIAS = _words(
@@ -23,13 +23,13 @@ MAY_ALIAS = _words(
 )
 # The same shape, floating; where the input is infinite or not a number, so is the gradient.
 SMOOTH = _words(
-    """cos erf gelu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu6 sigmoid silu sin
-    softplus softsign square tanh"""
+    """cos erf gelu hardsigmoid hardswish leaky_relu logsigmoid mish sigmoid silu sin softplus
+    softsign tanh"""
 )
 # The same shape, floating; they may make what is not a number, or gradients that are none.
 STEEP = _words(
-    """acos acosh asin atanh cosh erfinv exp exp2 expm1 lgamma log log10 log1p log2 log_softmax
-    logit reciprocal rsqrt sinh softmax sqrt tan"""
+    """acos acosh asin atanh cosh erfinv exp exp2 expm1 lgamma log log10 log1p log2 logit reciprocal
+    rsqrt sinh sqrt tan"""
 )
 # Of two tensors.
 PAIRS = _words("add maximum minimum mul multiply sub subtract")
@@ -49,8 +49,13 @@ NEED_ELEMENTS = _words("amax amin argmax argmin max min")
 TRUTHS = _words("all any")
 # They raise for whole numbers, so what they are given is floating.
 FLOAT_ONLY = _words(
-    """dropout gelu group_norm instance_norm layer_norm log_softmax mean norm rms_norm silu softmax
-    std var vector_norm softplus mish hardswish leaky_relu"""
+    """gelu hardsigmoid hardswish layer_norm leaky_relu logsigmoid mean mish norm silu softplus std
+    var vector_norm"""
+)
+# What they give is no tensor.
+PLAIN = _words(
+    """dim element_size is_complex is_contiguous is_floating_point is_tensor item nelement numel
+    size storage_offset stride tolist"""
 )
 FINITENESS = _words("isnan isinf isfinite isneginf isposinf inf nan infinity nan_to_num")
 RANDOM = _words(

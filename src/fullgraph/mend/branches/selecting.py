@@ -6,11 +6,11 @@ import ast
 import textwrap
 
 from fullgraph.mend.branches.place import Place
+from fullgraph.mend.branches.reader import Reader
 from fullgraph.mend.branches.sides import Side, outside_of, read_names, side_of
 from fullgraph.mend.branches.stores import conditional_store, written_to
 from fullgraph.mend.branches.truth import Truth, asks_for_finiteness, opposite, tensor_test
 from fullgraph.mend.branches.value import Value
-from fullgraph.mend.branches.values import Reader
 from fullgraph.mend.branches.writing import (
     indented,
     lines_of,
@@ -52,8 +52,10 @@ class Selection:
     # Whether a side may be computed
 
     def _same(self, one: ast.expr, other: ast.expr) -> bool:
-        values = self._reader.read(one), self._reader.read(other)
-        return all(map(self._is_fine, values)) and self._reader.same(*values)
+        first, second = self._reader.read(one), self._reader.read(other)
+        if not self._is_fine(first) or not self._is_fine(second):
+            return False
+        return self._reader.same(first, second) and first.steep == second.steep
 
     def _is_fine(self, value: Value) -> bool:
         return value.risk == "harmless" or (value.risk == "smooth" and self._finite)

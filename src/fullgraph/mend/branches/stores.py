@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from fullgraph.mend.branches.place import Place
+from fullgraph.mend.branches.reader import Reader
 from fullgraph.mend.branches.scope import self_attribute
-from fullgraph.mend.branches.values import Reader
 from fullgraph.mend.branches.writing import indented, room_at, where
 from fullgraph.mend.edit import source_of
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from fullgraph.mend.branches import operations
 from fullgraph.mend.branches.place import Place
+from fullgraph.mend.branches.reader import Reader
 from fullgraph.mend.branches.value import Value
-from fullgraph.mend.branches.values import Reader
 from fullgraph.mend.edit import source_of
 
 # All of them are the same in every floating type.
@@ -117,6 +117,8 @@ class Truth:
             # A number that is read out is compared exactly, and a tensor in its own type.
             new = source_of(self._text, inner) + ("" if _is_exact(other) else ".double()")
             text = text.replace(source_of(self._text, side), new, 1)
+        if any(_reads_out_within(_read_out(side) or side) for side in sides):
+            return None
         value = self._reader.read(node) if text == source_of(self._text, node) else None
         if value is None:
             tensors = [self._reader.read(_read_out(side) or side) for side in sides]
@@ -144,6 +146,17 @@ def _read_out(node: ast.expr) -> ast.expr | None:
         case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
             return value
     return None
+
+
+def _reads_out_within(node: ast.expr) -> bool:
+    """Whether a number is read out of a tensor somewhere inside."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Call(func=ast.Attribute(attr="item" | "tolist" | "numpy")):
+                return True
+            case ast.Call(func=ast.Name(id="int" | "float" | "bool")):
+                return True
+    return False
 
 
 def _is_exact(node: ast.expr) -> bool:

@@ -26,6 +26,9 @@ class Value(Struct, frozen=True):
     dtype: Names = NONE
     numbers: Names = NONE
     risk: Risk = "harmless"
+    # The operators in its history whose gradient may be infinite: a gradient of zeros that reaches
+    # one of them is not a number any more.
+    steep: Names = NONE
     # It is, or may be, a tensor that has another name as well.
     alias: bool = False
     # It is a number of Python.
@@ -67,6 +70,7 @@ def joined(values: list[Value]) -> Value:
         dtype=dtype - BOOL if len(dtype) > 1 else dtype,
         numbers=numbers_of(numbers),
         risk=max((value.risk for value in values), key=RISKS.index),
+        steep=frozenset().union(*(value.steep for value in values)),
         plain=all(value.plain for value in values),
     )
 
@@ -81,6 +85,11 @@ def compared(values: list[Value]) -> Value:
 
 def with_float(value: Value) -> Value:
     return replace(value, numbers=frozenset({"float"}), alias=False)
+
+
+def steeper(value: Value, operator: str) -> Value:
+    """The result of an operator whose gradient may be infinite."""
+    return replace(at_least(value, "risky"), steep=value.steep | {operator})
 
 
 def at_least(value: Value, risk: Risk) -> Value:

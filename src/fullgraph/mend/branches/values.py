@@ -12,7 +12,6 @@ import ast
 from msgspec.structs import replace
 
 from fullgraph.mend.branches import operations
-from fullgraph.mend.branches.flow import always_bound, computed_by, path_to
 from fullgraph.mend.branches.scope import Scope, self_attribute
 from fullgraph.mend.branches.value import (
     BOOL,
@@ -26,51 +25,32 @@ from fullgraph.mend.branches.value import (
     compared,
     joined,
     shape_of,
+    steeper,
     unknown,
     with_float,
 )
-from fullgraph.mend.names import stored_names
 
 _COMPARING = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+# Builtins whose result is no tensor.
+_PLAIN_CALLS = ("all", "any", "callable", "float", "hasattr", "int", "isinstance", "len", "str")
 # Attributes of tensors that are no tensors.
 _PLAIN = ("device", "dtype", "is_cuda", "itemsize", "ndim", "requires_grad", "training")
-_OF_TENSORS = operations.REDUCTIONS | operations.COMPARISONS
-_FLOATING_TYPES = ("float16", "bfloat16", "float32", "float64", "half", "float", "double")
 
 
-class Reader:
-    """Reads the statements of a function up to one of them, and then expressions in it."""
+class Expressions:
+    """Reads expressions, with what is known of the names in them."""
 
-    def __init__(self, scope: Scope, statement: ast.stmt) -> None:
+    def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._known: dict[str, Value] = {}
+        # Whether what is read now is computed in any case, so that it would have raised.
+        self._certain = False
         # Tensors that must be floating, as something would have raised otherwise.
         self._floating: set[str] = set()
         # Tensors that must have elements, for the same reason.
         self._filled: set[str] = set()
-        # Names that are tensors whoever calls the function.
-        self._tensors: set[str] = set()
         # Expressions that are computed in any case.
         self._computed: set[str] = set()
-        for body, number in path_to(scope.function, statement):
-            for before in body[:number]:
-                self._pass(before)
-            if isinstance(body[number], ast.For | ast.While | ast.Try):
-                # What is in there may have run already, or in part.
-                self._forget(body[number])
-                self._tensors -= stored_names(body[number])
-
-    def computed(self, *expressions: ast.expr) -> None:
-        """Expressions that the program computes at this place anyway."""
-        for expression in expressions:
-            self._learn(expression)
-            self._computed |= {
-                ast.dump(each) for each in ast.walk(expression) if isinstance(each, ast.expr)
-            }
-
-    def assume(self, name: str, value: Value) -> None:
-        """A name that is bound here, in front of the place."""
-        self._known[name] = replace(value, risk="harmless")
 
     def same(self, one: Value, other: Value) -> bool:
         """Whether both have the same shape and type."""
@@ -83,93 +63,8 @@ class Reader:
     def is_floating(self, tensors: Names) -> bool:
         return bool(tensors & self._floating)
 
-    def is_surely_tensor(self, node: ast.expr) -> bool:
-        """Whether it is a tensor whoever calls the function: some operator of torch says so."""
-        for each in ast.walk(node):
-            match each:
-                case ast.Name(id=name) if name in self._tensors:
-                    return True
-                case ast.Name(id=name) if self._scope.is_tensor_argument(name):
-                    return name not in self._known
-                case ast.Attribute() if self_attribute(each) in self._scope.buffers:
-                    return True
-                case ast.Call(func=func) if self._scope.torch_name(func):
-                    return True
-                case ast.Call(func=ast.Attribute(attr=name)) if name in _OF_TENSORS:
-                    return True
-        return False
-
     def torch_name(self, function: ast.expr) -> str:
         return self._scope.torch_name(function)
-
-    def is_bound(self, name: str) -> bool:
-        """Whether a name has a value here, on every way to get here."""
-        return name in self._known or name in self._scope.arguments
-
-    def holds(self, test: ast.expr) -> None:
-        """A test of Python that is true at this place."""
-        match test:
-            case ast.Compare(
-                left=ast.Attribute(value=tensor, attr="dtype"),
-                ops=[ast.Eq()],
-                comparators=[ast.Attribute(attr=name)],
-            ) if name in _FLOATING_TYPES:
-                self._floating |= self.read(tensor).dtype
-            case ast.Call(func=ast.Attribute(value=tensor, attr="is_floating_point")):
-                self._floating |= self.read(tensor).dtype
-
-    def _learn(self, expression: ast.expr) -> None:
-        """What must be true of tensors, as the expression is computed and raises nothing."""
-        self.read(expression)
-        for node in ast.walk(expression):
-            match node:
-                case ast.Call(func=ast.Attribute(value=tensor, attr=name), args=args):
-                    from_torch = bool(self._scope.torch_name(node.func))
-                    tensor = args[0] if from_torch and args else tensor
-                    if name in operations.NEED_ELEMENTS:
-                        self._filled |= self.read(tensor).shape
-
-    # Statements
-
-    def _pass(self, statement: ast.stmt) -> None:
-        for expression in computed_by(statement):
-            self._learn(expression)
-        self._note_tensors(statement)
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._known[name] = self._named(name, statement, self.read(value))
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                self._known[name] = self._named(name, statement, self.read(value))
-            case _:
-                self._forget(statement)
-
-    def _note_tensors(self, statement: ast.stmt) -> None:
-        """Names that are bound to what is surely a tensor."""
-        self._tensors -= stored_names(statement)
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                if self.read(value).is_tensor and self.is_surely_tensor(value):
-                    self._tensors.add(name)
-
-    def _named(self, name: str, statement: ast.stmt, value: Value) -> Value:
-        """What is not understood is a tensor of its own, which is there already."""
-        token = frozenset({f"{name}@{statement.lineno}"})
-        if value.plain:
-            return replace(value, risk="harmless")
-        if UNKNOWN & value.dtype:
-            return Value(token if UNKNOWN & value.shape else value.shape, token, alias=True)
-        shape = token if UNKNOWN & value.shape else value.shape
-        return replace(value, shape=shape, risk="harmless")
-
-    def _forget(self, statement: ast.stmt) -> None:
-        """Names that it may bind are bound to something else from now on."""
-        sure = always_bound(statement)
-        for name in stored_names(statement):
-            if name in sure or self.is_bound(name):
-                token = frozenset({f"{name}@{statement.lineno}"})
-                self._known[name] = Value(token, token, alias=True)
-
-    # Expressions
 
     def read(self, node: ast.expr) -> Value:
         value = self._read(node)
@@ -197,8 +92,8 @@ class Reader:
                 return self._arithmetic(node)
             case ast.Compare(ops=[op]) if isinstance(op, _COMPARING):
                 return compared([self.read(node.left), self.read(node.comparators[0])])
-            case ast.BoolOp(values=values):
-                return compared([self.read(value) for value in values])
+            case ast.BoolOp(values=[first, *rest]):
+                return compared([self.read(first), *map(self._perhaps, rest)])
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return compared([self.read(operand)])
             case ast.IfExp(body=body, orelse=orelse):
@@ -220,8 +115,9 @@ class Reader:
     def _attribute(self, node: ast.Attribute) -> Value:
         name = self_attribute(node)
         text = ast.unparse(node)
-        if node.attr in ("max", "min", "eps", "tiny") and self._is_type_info(node.value):
-            return Value(numbers=frozenset({"float"}), plain=True)
+        limit = self._type_limit(node.value)
+        if limit is not None:
+            return limit
         if node.attr in _PLAIN or text.startswith("torch."):
             return Value(numbers=frozenset({"int"}), plain=True)
         if name and self._scope.is_number_attribute(name):
@@ -233,14 +129,21 @@ class Reader:
             return Value(numbers=frozenset({f"?{text}"}), plain=True)
         return unknown()
 
-    def _is_type_info(self, node: ast.expr) -> bool:
+    def _type_limit(self, node: ast.expr) -> Value | None:
         """`torch.finfo(x.dtype)`, which raises if x is not floating."""
         match node:
-            case ast.Call(func=func, args=[argument]) if self._scope.torch_name(func) == "finfo":
-                if isinstance(argument, ast.Attribute) and argument.attr == "dtype":
-                    self._floating |= self.read(argument.value).dtype
-                return True
-        return False
+            case ast.Call(func=func, args=[argument]) if self.torch_name(func) == "finfo":
+                found = Value(numbers=frozenset({"float"}), plain=True)
+                if not isinstance(argument, ast.Attribute) or argument.attr != "dtype":
+                    return found
+                tensor = self.read(argument.value)
+                self._note_floating(tensor)
+                return found if self._is_float(tensor) else at_least(found, "risky")
+        return None
+
+    def _note_floating(self, value: Value) -> None:
+        if self._certain and len(value.dtype) == 1 and not value.numbers:
+            self._floating |= value.dtype
 
     def _subscript(self, node: ast.Subscript) -> Value:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
@@ -248,7 +151,7 @@ class Reader:
                 return unknown()
             return Value(numbers=frozenset({"int"}), plain=True)
         inner = self.read(node.value)
-        return Value(UNKNOWN, inner.dtype, inner.numbers, "risky", alias=True)
+        return Value(UNKNOWN, inner.dtype, inner.numbers, "risky", inner.steep, alias=True)
 
     def _arithmetic(self, node: ast.BinOp) -> Value:
         left, right = self.read(node.left), self.read(node.right)
@@ -261,23 +164,31 @@ class Reader:
                 is_product = left.is_tensor and right.is_tensor
                 return at_least(both, "smooth") if is_product else both
             case ast.Div():
-                risk: Risk = "harmless" if _is_nonzero(node.right) else "risky"
-                return at_least(with_float(both), risk)
+                quotient = with_float(both)
+                return quotient if _is_nonzero(node.right) else steeper(quotient, _mark(node))
             case ast.Pow():
                 is_whole = isinstance(node.right, ast.Constant) and node.right.value in (1, 2, 3, 4)
-                return at_least(both, "smooth" if is_whole else "risky")
+                return at_least(both, "smooth") if is_whole else steeper(both, _mark(node))
             case ast.BitAnd() | ast.BitOr() | ast.BitXor():
                 return both
-            case ast.FloorDiv() | ast.Mod():
-                return at_least(both, "harmless" if _is_nonzero(node.right) else "risky")
+            case ast.Mod() if _is_nonzero(node.right):
+                return both
         return replace(both, shape=UNKNOWN, risk="risky")
 
+    def _perhaps(self, node: ast.expr) -> Value:
+        """An expression that need not be computed."""
+        before, self._certain = self._certain, False
+        value = self.read(node)
+        self._certain = before
+        return value
+
     def _either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
-        one, other = self.read(body), self.read(orelse)
+        one, other = self._perhaps(body), self._perhaps(orelse)
         if not self.same(one, other):
             return unknown()
         worst = max(one.risk, other.risk, self.read(test).risk, key=RISKS.index)
-        return replace(one, risk=worst, alias=one.alias or other.alias)
+        steep = one.steep | other.steep
+        return replace(one, risk=worst, steep=steep, alias=one.alias or other.alias)
 
     # Calls
 
@@ -291,11 +202,12 @@ class Reader:
         if module:
             return self._module(module, node)
         if isinstance(node.func, ast.Attribute):
+            if isinstance(node.func.value, ast.Name) and node.func.value.id in self._scope.imports:
+                return unknown()
             return self._operator(node.func.attr, node, [node.func.value, *node.args])
-        if isinstance(node.func, ast.Name) and node.func.id in ("len", "int"):
-            return Value(numbers=frozenset({"int"}), plain=True, risk="risky")
-        if isinstance(node.func, ast.Name) and node.func.id == "float":
-            return Value(numbers=frozenset({"float"}), plain=True, risk="risky")
+        if isinstance(node.func, ast.Name) and node.func.id in _PLAIN_CALLS:
+            number = "float" if node.func.id == "float" else "int"
+            return Value(numbers=frozenset({number}), plain=True, risk="risky")
         return unknown()
 
     def _module(self, kind: str, node: ast.Call) -> Value:
@@ -313,9 +225,11 @@ class Reader:
         first = self.read(arguments[0])
         rest = [self.read(each) for each in arguments[1:]]
         keywords = {each.arg: self.read(each.value) for each in node.keywords}
-        if name in operations.FLOAT_ONLY and len(first.dtype) == 1 and not first.numbers:
-            self._floating |= first.dtype
-        if name in ("size", "numel", "dim", "item", "tolist", "nelement"):
+        if name in operations.FLOAT_ONLY:
+            self._note_floating(first)
+            if not self._is_float(first):
+                first = at_least(first, "risky")
+        if name in operations.PLAIN:
             risk: Risk = "risky" if name in ("item", "tolist") else first.risk
             return Value(numbers=frozenset({"int"}), plain=True, risk=risk)
         if not first.is_tensor:
@@ -334,6 +248,8 @@ class Reader:
         if name == "where" and len(arguments) == 3:
             value = self._either(arguments[0], arguments[1], arguments[2])
             return at_least(replace(value, alias=False), first.risk)
+        if name in operations.STEEP:
+            return steeper(with_float(first), _mark(node))
         return self._elementwise(name, first, rest, keywords)
 
     def _elementwise(
@@ -345,24 +261,26 @@ class Reader:
         alias = first.alias and name in operations.MAY_ALIAS
         if name in operations.LINEAR:
             if name.endswith("_like"):
-                return replace(first, alias=False)
+                return replace(first, steep=NONE, alias=False)
+            if name == "detach":
+                return replace(first, steep=NONE)
             return replace(joined([first, *extra]), alias=alias)
         if name in operations.SMOOTH:
             return at_least(with_float(first), "smooth")
-        if name in operations.STEEP:
-            return at_least(with_float(first), "risky")
         return self._cast(name, first)
 
     def _cast(self, name: str, first: Value) -> Value:
         if name in ("float", "double", "half", "bfloat16"):
             dtype = frozenset({name})
             self._floating |= dtype
-            return Value(first.shape, dtype, risk=first.risk, alias=True)
+            return Value(first.shape, dtype, risk=first.risk, steep=first.steep, alias=True)
         if name in ("long", "int", "bool"):
             return Value(first.shape, frozenset({name}), risk=first.risk, alias=True)
-        return replace(unknown(), dtype=first.dtype, numbers=first.numbers)
+        return replace(unknown(), dtype=first.dtype, numbers=first.numbers, steep=first.steep)
 
     def _reduction(self, name: str, node: ast.Call, first: Value, rest: list[ast.expr]) -> Value:
+        if self._certain and name in operations.NEED_ELEMENTS:
+            self._filled |= first.shape
         keywords = {each.arg: each.value for each in node.keywords}
         dtype = BOOL if name in operations.TRUTHS else first.dtype
         is_safe = name in operations.SAFE_REDUCTIONS or (
@@ -370,24 +288,29 @@ class Reader:
         )
         risk: Risk = first.risk if is_safe else "risky"
         numbers = first.numbers if dtype is not BOOL else NONE
+        steep = first.steep if dtype is not BOOL else NONE
         if name in ("argmax", "argmin", "count_nonzero"):
             dtype, numbers = frozenset({"long"}), NONE
         if name in ("sum", "prod", "nansum") and not self._is_float(first):
             # Whole numbers are summed up as long ones, whatever they were.
             dtype = frozenset({f"sum of {each}" for each in first.dtype})
         if not (rest or keywords) or (name == "norm" and set(keywords) <= {"p"} and len(rest) < 2):
-            return Value(NONE, dtype, numbers, risk)
+            return Value(NONE, dtype, numbers, risk, steep)
         keeps = keywords.get("keepdim")
         if isinstance(keeps, ast.Constant) and keeps.value is True and len(first.shape) == 1:
             dim = keywords.get("dim") or (rest[0] if rest else None)
             fits = frozenset(f"{each.removesuffix('~')}~" for each in first.shape)
             is_there = dim is not None and ast.unparse(dim) in ("-1", "0")
-            return Value(fits, dtype, numbers, risk if is_there else "risky")
+            return Value(fits, dtype, numbers, risk if is_there else "risky", steep)
         left = f"{ast.unparse(node)} of {sorted(first.shape)}"
-        return Value(frozenset({left}), dtype, numbers, risk)
+        return Value(frozenset({left}), dtype, numbers, risk, steep)
 
     def _is_float(self, value: Value) -> bool:
         return self.is_floating(value.dtype) or "float" in value.numbers
+
+
+def _mark(node: ast.expr) -> str:
+    return f"{ast.unparse(node)} in line {getattr(node, 'lineno', 0)}"
 
 
 def _is_nonzero(node: ast.expr) -> bool:

@@ -19,7 +19,7 @@ import ast
 from collections.abc import Iterator
 
 from fullgraph.mend.branches.cases_where import CHANGES as CHANGES
-from fullgraph.mend.branches.cases_where import REFUSES as REFUSES
+from fullgraph.mend.branches.cases_where_refused import REFUSES as REFUSES
 from fullgraph.mend.branches.place import place_of
 from fullgraph.mend.branches.selecting import Selection
 from fullgraph.mend.edit import patched
