@@ -35,6 +35,7 @@ def test_help_imports_nothing_slow(arguments: list[str]) -> None:
 def test_the_public_names_are_there() -> None:
     import fullgraph
 
-    assert set(dir(fullgraph)) == {"Report", "Watch", "__version__", "explain", "watch"}
+    names = {"Report", "Watch", "__version__", "compile", "explain", "watch"}
+    assert set(dir(fullgraph)) == names
     assert callable(fullgraph.explain)
     assert not hasattr(fullgraph, "no_such_name")

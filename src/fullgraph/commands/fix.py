@@ -127,7 +127,7 @@ def _apply(fixed: Fixed, target: tuple[str, ...], force: bool) -> None:
             f"a call takes {1 / proof.speedup:.2f} times as long with these fixes: nothing was "
             "written; use --force to apply them all the same"
         )
-    script = str(Path(target[0]).resolve()) if target[0] != "-m" else None
+    script = target[0] if target[0] != "-m" else None
     changes = own_changes(fixed.plan, set(fixed.own), script)
     if changes:
         apply_changes(changes, force=force)

@@ -32,8 +32,10 @@ class Changes(Struct, frozen=True):
 
 def own_changes(plan: Plan, own: set[str], script: str | None) -> list[Change]:
     """The files that are the user's, as they would be; settings go into the script."""
-    texts = {path: patch.text for path, patch in plan.files.items() if path in own}
+    # A script is known by the name that it was started with.
+    texts = {os.path.realpath(path): plan.files[path].text for path in own & set(plan.files)}
     if plan.settings and script is not None:
+        script = os.path.realpath(script)
         texts[script] = with_settings(texts.get(script) or _read(script), plan.settings)
     return [Change(path, _read(path), text) for path, text in sorted(texts.items())]
 
