@@ -1,10 +1,12 @@
 """What `fullgraph fix` makes of the zoo's development set; the table is docs/mend-results.md.
 
     python -m bench mend [--train] [--models=NAME,...] [--backend=inductor] [--results=FOLDER]
+                         [--kept]
 
 For each model: `fullgraph fix` with everything, then with settings alone. A model counts as mended
 when no break and no frame in eager is left, and the proof holds with eager and aot_eager. What is
-in FOLDER already is not run again, so that a run that was cut off can go on.
+in FOLDER already is not run again, so that a run that was cut off can go on; with --kept nothing is
+run, and the table has what is there.
 """
 
 from __future__ import annotations
@@ -76,6 +78,8 @@ def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
     folder = Path(kept or tempfile.mkdtemp()) / "-".join(arguments).replace("--", "")
     folder.mkdir(parents=True, exist_ok=True)
     output, clock = folder / "fix.json", folder / "seconds.json"
+    if not clock.exists() and "--kept" in sys.argv:
+        return Result(model, None, 0.0, "not measured yet")
     if not clock.exists():
         started = time.perf_counter()
         run = subprocess.run(
@@ -148,11 +152,11 @@ def _write(mode: str, full: list[Result], settings: list[Result]) -> None:
 
 def _row(one: Result, other: Result) -> str:
     if one.report is None:
-        return f"| {one.model} | failed: {one.error} | | | | {one.seconds:.0f} | | | |"
+        return f"| {one.model} | {one.error} | | | | | | | |"
 
     def change(result: Result, name: str) -> str:
         if result.report is None:
-            return "failed"
+            return result.error
         return f"{result.count(name, 'before')} → {result.count(name, 'after')}"
 
     cells = [
