@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullgraph.mend.edit import put_under, tree_of
+from fullgraph.mend.rewriting.edit import put_under, tree_of
 from tests.mend.spots import offered, spot
 
 HEAD = "import torch\nfrom tqdm import tqdm\n\ndef f(self, x, log):\n"

@@ -108,7 +108,7 @@ def test_variations_keep_shapes_and_reach_other_values() -> None:
     varied = dict(variations(call))
     assert {"other numbers", "negated", "integers shuffled", "integers one less"} <= set(varied)
     for name, each in varied.items():
-        if name != "one row":
+        if name != "half a batch":
             assert [tensor.shape for tensor in each.args] == [(4, 2), (4,)]
     assert varied["integers one less"].args[1].tolist() == [2, 0, 1, 1]
     assert torch.equal(varied["integers shuffled"].args[0], call.args[0])

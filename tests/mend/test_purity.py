@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fullgraph.mend.purity import findings_in
-from fullgraph.mend.purity_check import PurityError, check
+from fullgraph.mend.purity.check import PurityError, check
+from fullgraph.mend.purity.reading import findings_in
 
 HEAD = """
 import copy, logging, math, os, random, time

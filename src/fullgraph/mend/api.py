@@ -40,13 +40,14 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
     except FullgraphError as error:
         warnings.warn(f"fullgraph.compile did not mend anything: {error}", stacklevel=2)
         return compiled
-    from fullgraph.mend.inside import Mending
-
     if not report.summary.proven:
         why = report.proof.problems[0]
         warnings.warn(f"fullgraph.compile did not mend anything: {why}", stacklevel=2)
         return compiled
-    mended = Mending(plan).mended(compiled) if report.fixes else compiled
+    from fullgraph.mend.compiling import put_in
+    from fullgraph.mend.inside import Mending
+
+    mended = put_in(compiled, Mending(plan).wrapped) if report.fixes else compiled
     mended.fullgraph_fix = report
     return mended
 

@@ -24,6 +24,10 @@ Undo = Callable[[], None]
 _ByName = dict[str, list[CodeType]]
 
 
+class NotLoadedError(MendError):
+    """A file that nothing has imported, yet."""
+
+
 def apply_patches(patches: Iterable[FilePatch]) -> Undo:
     """Patch all functions of this process; returns what undoes it."""
     undo: list[Undo] = []
@@ -45,7 +49,7 @@ def _apply(patch: FilePatch) -> Iterator[Undo]:
     path = os.path.realpath(patch.path)
     functions = [each for each in gc.get_objects() if _is_of(each, path)]
     if not functions:
-        raise MendError(f"no function of {patch.path} is loaded")
+        raise NotLoadedError(f"no function of {patch.path} is loaded")
     old = _code_by_name(Path(path).read_text(encoding="utf-8"), path)
     new = _code_by_name(patch.text, path)
     for function in functions:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,6 +92,8 @@ class Peeler:
         self._patience = _PATIENCE
         self._tried: dict[str, list[Attempt]] = {}
         self._failed: set[tuple[str, str]] = set()
+        # What the proof did not bear.
+        self._dropped: set[str] = set()
         # Plans on top of which all settings together were tried.
         self._settings_tried: set[str] = set()
         self._stages = (self._settings, self._rewrites, self._guards, self._parts)
@@ -102,11 +105,7 @@ class Peeler:
         _require(baseline)
         self._baseline = self._now = baseline
         self._patience = max(_PATIENCE, 3 * (time.monotonic() - started))
-        while self._causes() and not self._late():
-            if not any(stage() for stage in self._stages):
-                break
-        self._leave_out_what_is_not_needed()
-        proof = self._proven()
+        proof = self._peel_and_prove()
         return Peeled(
             baseline=baseline,
             final=proof.pop("eager"),
@@ -116,6 +115,21 @@ class Peeler:
             tried={name: tuple(each) for name, each in self._tried.items()},
             out_of_time=self._late(),
         )
+
+    def _peel_and_prove(self) -> dict[str, Trial]:
+        """What the proof drops may have kept something better from being tried: peel again."""
+        proof, proven_plan = {"eager": self._baseline}, Plan()
+        while True:
+            while self._causes() and not self._late():
+                if not any(stage() for stage in self._stages):
+                    break
+            self._leave_out_what_is_not_needed()
+            if self._plan == proven_plan:
+                return proof
+            proof, whole = self._proven()
+            if whole or self._late():
+                return proof
+            proven_plan, self._now = self._plan, proof["eager"]
 
     def _late(self) -> bool:
         return time.monotonic() > self._deadline
@@ -187,14 +201,15 @@ class Peeler:
             spot = Spot(cause, text, self._text)
             for fixer in self._fixers:
                 for candidate in fixer.candidates(spot) if wanted(fixer) else ():
+                    if _about(candidate, self.identity(cause)) in self._dropped:
+                        continue
                     if again or self._mark(cause, candidate) not in self._failed:
                         yield cause, candidate
 
     def _mark(self, cause: Cause, candidate: Candidate) -> tuple[str, str]:
         change = candidate.file.text if candidate.file else repr(sorted(candidate.settings))
         situation = f"{self._plan.guards} {sorted(self._plan.settings)}"
-        about = "" if candidate.file is None else self.identity(cause)
-        return f"{about} {candidate.title} {situation}", change
+        return f"{_about(candidate, self.identity(cause))} {situation}", change
 
     # Trying
 
@@ -305,17 +320,19 @@ class Peeler:
         effects = least_safe(step.candidate for step in steps)
         return self._shop.answer(self._shop.ask("trial", plan_of(steps), effects, **more))
 
-    def _proven(self) -> dict[str, Trial]:
-        """The proof of all that is kept, by backend; steps that it does not bear are dropped."""
+    def _proven(self) -> tuple[dict[str, Trial], bool]:
+        """The proof of what is kept, by backend, and whether all steps have borne it."""
+        whole = True
         while self._steps:
             self._tell("proving it with other inputs")
             asked = {backend: self._asked(self._steps, backend) for backend in self._backends}
             trials = {backend: self._shop.answer(number) for backend, number in asked.items()}
             why = next(filter(None, map(self._doubt, trials.values())), "")
             if not why:
-                return trials
+                return trials, whole
             self._drop_one(why)
-        return {"eager": self._baseline}
+            whole = False
+        return {"eager": self._baseline}, whole
 
     def _asked(self, steps: list[Step], backend: str) -> int:
         effects = least_safe(step.candidate for step in steps)
@@ -331,9 +348,15 @@ class Peeler:
             return f"{first.mode}, {first.sample}: {first.what}"
         if trial.recompiled > self._baseline.recompiled:
             return "the second and third call compile more"
-        if self._baseline.report and trial.varied_sites > self._baseline.report.summary.sites:
-            return f"{trial.varied_sites} breaks"
+        known = self._baseline.report.summary.sites if self._baseline.report else 0
+        if trial.varied_sites > known and trial.varied_sites > self._varied_sites_today:
+            return f"{trial.varied_sites} breaks where there were {self._varied_sites_today}"
         return ""
+
+    @cached_property
+    def _varied_sites_today(self) -> int:
+        """How often the program as it is breaks with other inputs; rarely asked, so only then."""
+        return self._ask([]).varied_sites
 
     def _drop_one(self, why: str) -> None:
         """The step that is to blame; the last one where it cannot be told."""
@@ -346,6 +369,8 @@ class Peeler:
         attempts = self._tried.setdefault(step.about, [])
         attempts.append(Attempt(step.candidate.title, f"with other inputs: {why}"))
         self._start_over(without_step(self._steps, step))
+        # Never again: each round of peeling drops another one, or is the last.
+        self._dropped.add(_about(step.candidate, step.about))
 
 
 def without_step(steps: list[Step], step: Step) -> list[Step]:
@@ -357,6 +382,11 @@ def without_step(steps: list[Step], step: Step) -> list[Step]:
         for number, each in enumerate(steps)
         if number < place or (number > place and (path is None or each.candidate.path != path))
     ]
+
+
+def _about(candidate: Candidate, identity: str) -> str:
+    """A rewrite is about one break; a setting or a guard is about all of them."""
+    return f"{candidate.title} {identity if candidate.file is not None else ''}"
 
 
 def plan_of(steps: Iterable[Step]) -> Plan:

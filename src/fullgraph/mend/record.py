@@ -7,7 +7,6 @@ gets its results quickly, and every call is kept as it was: inputs, random state
 from __future__ import annotations
 
 import copy
-import functools
 import random
 import sys
 from collections import Counter
@@ -19,12 +18,14 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from fullgraph.mend.compiling import replace_compile
+
 # More calls of the same kind say nothing new.
 _MOST_CALLS = 6
 _MOST_OF_A_KIND = 2
 
 
-@dataclass
+@dataclass(eq=False)
 class Target:
     """One thing that the program compiles."""
 
@@ -89,50 +90,22 @@ class Call:
 class Recorder:
     targets: list[Target] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
-    seen: int = 0
     _kinds: Counter[str] = field(default_factory=Counter)
     _depth: int = 0
 
     def install(self) -> Callable[[], None]:
         """From now on, until what this returns is called."""
-        compile_, module_compile = torch.compile, torch.nn.Module.compile
+        return replace_compile(self._recording)
 
-        @functools.wraps(compile_)
-        def recording_compile(model: Any = None, **options: Any) -> Any:
-            if model is None:
-                return lambda function: recording_compile(function, **options)
-            return self._recorded(model, compile_(model, **options), options)
-
-        @functools.wraps(module_compile)
-        def recording_module_compile(module: Any, *args: Any, **options: Any) -> None:
-            module_compile(module, *args, **options)
-            target = self._target(module, options)
-            # Only the call is compiled then; the module itself goes on being what it is.
-            module._compiled_call_impl = self._wrapper(target, module._call_impl)
-
-        torch.compile = recording_compile
-        torch.nn.Module.compile = recording_module_compile
-
-        def uninstall() -> None:
-            torch.compile = compile_
-            torch.nn.Module.compile = module_compile
-
-        return uninstall
-
-    def _target(self, original: Any, options: dict[str, Any]) -> Target:
+    def _recording(
+        self, original: Any, compiled: Callable[..., Any], options: dict[str, Any]
+    ) -> Callable[..., Any]:
         name = getattr(original, "__qualname__", type(original).__name__)
         target = Target(name, original, dict(options))
         self.targets.append(target)
-        return target
+        # A module whose own call is compiled would call itself.
+        run = original._call_impl if isinstance(original, torch.nn.Module) else original
 
-    def _recorded(self, model: Any, compiled: Any, options: dict[str, Any]) -> Any:
-        target = self._target(model, options)
-        if isinstance(compiled, torch.nn.Module):
-            compiled.forward = self._wrapper(target, model)
-            return compiled
-        return functools.wraps(compiled)(self._wrapper(target, model))
-
-    def _wrapper(self, target: Target, run: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             self.note(target, args, kwargs)
             self._depth += 1
@@ -147,8 +120,7 @@ class Recorder:
         # What a compiled function calls is part of it.
         if self._depth:
             return
-        self.seen += 1
-        kind = f"{len(self.targets)} {target.name} {_kind(args)} {_kind(kwargs)}"
+        kind = f"{self.targets.index(target)} {_kind(args)} {_kind(kwargs)}"
         self._kinds[kind] += 1
         if self._kinds[kind] > _MOST_OF_A_KIND or len(self.calls) >= _MOST_CALLS:
             return

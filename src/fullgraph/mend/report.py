@@ -13,7 +13,7 @@ from msgspec import Struct
 from fullgraph.mend.model import GuardCost, Kind, Plan, Safety
 from fullgraph.mend.peel import Attempt, Peeled, Step
 from fullgraph.mend.settings import lines_of
-from fullgraph.model.report import YOURS, Cause
+from fullgraph.model.report import Cause
 
 # The history of the format.
 #   1  the first
@@ -202,12 +202,8 @@ def changed_lines(step: Step) -> list[int]:
 
 def text_diff(path: str, before: str, after: str) -> str:
     name = shown_path(path)
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
-        f"a/{name}",
-        f"b/{name}",
-    )
+    texts = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    lines = difflib.unified_diff(*texts, f"a/{name}", f"b/{name}")
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
@@ -225,7 +221,3 @@ def shown_path(path: str) -> str:
     """Below the working directory, or as a package has it."""
     relative = os.path.relpath(path)
     return _PACKAGES.sub("", path) if relative.startswith("..") else relative
-
-
-def is_own(fix: Fix) -> bool:
-    return fix.place.owner == YOURS

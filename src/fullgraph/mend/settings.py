@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -21,13 +21,8 @@ def settings_hold(settings: dict[str, Any]) -> Iterator[None]:
         name: {*getattr(config, name), *map(_function, value)} if name in OF_FUNCTIONS else value
         for name, value in settings.items()
     }
-    with config.patch(values) if values else _nothing():
+    with config.patch(values) if values else nullcontext():
         yield
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 def _function(name: str) -> Any:

@@ -21,7 +21,7 @@ def variations(call: Call) -> Iterator[tuple[str, Call]]:
             yield name, changed
     smaller = _fewer_rows(call)
     if smaller is not None:
-        yield "one row", smaller
+        yield "half a batch", smaller
 
 
 def _changed(call: Call, change: _Change) -> Call | None:

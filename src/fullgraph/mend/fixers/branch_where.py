@@ -18,13 +18,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.branches.cases_where import CHANGES as CHANGES
-from fullgraph.mend.branches.cases_where_refused import REFUSES as REFUSES
-from fullgraph.mend.branches.place import place_of
-from fullgraph.mend.branches.selecting import Selection
-from fullgraph.mend.edit import patched
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
+from fullgraph.mend.rewriting.branches.cases_where import CHANGES as CHANGES
+from fullgraph.mend.rewriting.branches.cases_where_refused import REFUSES as REFUSES
+from fullgraph.mend.rewriting.branches.place import place_of
+from fullgraph.mend.rewriting.branches.selecting import Selection
+from fullgraph.mend.rewriting.edit import patched
 
 TITLE = "branch on a tensor → torch.where"
 KIND = "rewrite"

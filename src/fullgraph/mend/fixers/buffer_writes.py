@@ -14,7 +14,9 @@ time, and so must `x.to(..., copy=True)`.
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.model import Candidate
+from fullgraph.mend.rewriting.edit import (
     function_at,
     indent_of,
     patched,
@@ -24,10 +26,8 @@ from fullgraph.mend.edit import (
     statements_at,
     tree_of,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import fresh_name
-from fullgraph.mend.places import caller_of
+from fullgraph.mend.rewriting.names import fresh_name
+from fullgraph.mend.rewriting.places import caller_of
 
 TITLE = "a tensor put back where it was → only if it changed"
 KIND = "rewrite"

@@ -17,13 +17,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.branches.cases_checks import CHANGES as CHANGES
-from fullgraph.mend.branches.cases_checks import REFUSES as REFUSES
-from fullgraph.mend.branches.checking import check_as_operator
-from fullgraph.mend.branches.place import place_of
-from fullgraph.mend.edit import patched
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
+from fullgraph.mend.rewriting.branches.cases_checks import CHANGES as CHANGES
+from fullgraph.mend.rewriting.branches.cases_checks import REFUSES as REFUSES
+from fullgraph.mend.rewriting.branches.checking import check_as_operator
+from fullgraph.mend.rewriting.branches.place import place_of
+from fullgraph.mend.rewriting.edit import patched
 
 TITLE = "check on a tensor → assertion in the graph (a RuntimeError while compiled)"
 KIND = "rewrite"

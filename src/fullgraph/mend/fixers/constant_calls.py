@@ -13,8 +13,11 @@ for example, and so do the clock, random numbers, and results that could be chan
 import ast
 from collections.abc import Iterator, Mapping
 
-from fullgraph.mend.definitions import Definitions
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.model import Candidate, FilePatch
+from fullgraph.mend.purity.table import change_of, effect_of, is_known_pure
+from fullgraph.mend.rewriting.definitions import Definitions
+from fullgraph.mend.rewriting.edit import (
     function_at,
     lines_of,
     nodes_at,
@@ -23,11 +26,8 @@ from fullgraph.mend.edit import (
     swapped,
     tree_of,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.model import Candidate, FilePatch
-from fullgraph.mend.names import dotted, fresh_name, stored_names
-from fullgraph.mend.purity_table import change_of, effect_of, is_known_pure
-from fullgraph.mend.trees import bound_in, root_of
+from fullgraph.mend.rewriting.names import dotted, fresh_name, stored_names
+from fullgraph.mend.rewriting.trees import bound_in, root_of
 
 TITLE = "a value that never changes → a constant of the module"
 KIND = "hoist"

@@ -22,11 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import function_at, patched, tree_of
-from fullgraph.mend.expert_text import over_all, without_skipping
-from fullgraph.mend.experts import hits_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
+from fullgraph.mend.rewriting.edit import function_at, patched, tree_of
+from fullgraph.mend.rewriting.expert_text import over_all, without_skipping
+from fullgraph.mend.rewriting.experts import hits_of
 
 TITLE = "loop over the experts that were hit → over all experts"
 KIND = "rewrite"

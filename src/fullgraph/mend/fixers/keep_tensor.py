@@ -19,10 +19,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import function_at, nodes_at, patched, source_of, swapped, tree_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.tensors import Tensors, is_whole
+from fullgraph.mend.rewriting.edit import (
+    function_at,
+    nodes_at,
+    patched,
+    source_of,
+    swapped,
+    tree_of,
+)
+from fullgraph.mend.rewriting.tensors import Tensors, is_whole
 
 TITLE = "a number out of a tensor → it stays a tensor"
 KIND = "rewrite"

@@ -15,7 +15,9 @@ missing).
 import ast
 from collections.abc import Iterator, Mapping
 
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.model import Candidate
+from fullgraph.mend.rewriting.edit import (
     body_around,
     lines_of,
     patched,
@@ -26,11 +28,9 @@ from fullgraph.mend.edit import (
     swapped,
     tree_of,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import imports_of
-from fullgraph.mend.places import caller_of
-from fullgraph.mend.saying import only_says, serves_messages
+from fullgraph.mend.rewriting.names import imports_of
+from fullgraph.mend.rewriting.places import caller_of
+from fullgraph.mend.rewriting.saying import only_says, serves_messages
 
 TITLE = "messages → not while compiled"
 KIND = "rewrite"

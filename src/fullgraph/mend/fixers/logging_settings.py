@@ -15,13 +15,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import calls_at, function_at, tree_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import dotted, imports_of, names_in
-from fullgraph.mend.places import caller_of
-from fullgraph.mend.saying import is_level
-from fullgraph.mend.trees import root_of
+from fullgraph.mend.rewriting.edit import calls_at, function_at, tree_of
+from fullgraph.mend.rewriting.names import dotted, imports_of, names_in
+from fullgraph.mend.rewriting.places import caller_of
+from fullgraph.mend.rewriting.saying import is_level
+from fullgraph.mend.rewriting.trees import root_of
 
 TITLE = "prints and logs → later, or not while compiled"
 KIND = "setting"

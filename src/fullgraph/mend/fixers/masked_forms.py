@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import function_at, patched, tree_of
 from fullgraph.mend.fixers import Spot
-from fullgraph.mend.masked_text import MaskedText
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import imports_of
+from fullgraph.mend.rewriting.edit import function_at, patched, tree_of
+from fullgraph.mend.rewriting.masked_text import MaskedText
+from fullgraph.mend.rewriting.names import imports_of
 
 TITLE = "elements that a mask selects → torch.where"
 KIND = "rewrite"

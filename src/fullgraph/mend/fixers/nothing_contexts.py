@@ -16,7 +16,10 @@ under `catch_warnings` that looks at the warnings or calls what may warn.
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.model import Candidate
+from fullgraph.mend.purity.table import is_known_pure, is_pure_method
+from fullgraph.mend.rewriting.edit import (
     indent_of,
     lines_of,
     patched,
@@ -27,12 +30,9 @@ from fullgraph.mend.edit import (
     swapped,
     tree_of,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import dotted, imports_of
-from fullgraph.mend.places import caller_of
-from fullgraph.mend.purity_table import is_known_pure, is_pure_method
-from fullgraph.mend.trees import root_of
+from fullgraph.mend.rewriting.names import dotted, imports_of
+from fullgraph.mend.rewriting.places import caller_of
+from fullgraph.mend.rewriting.trees import root_of
 
 TITLE = "a context manager with nothing to do here → not entered"
 KIND = "rewrite"

@@ -20,12 +20,19 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import function_at, patched, source_of, statements_at, swapped, tree_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import dotted, imports_of, names_in
-from fullgraph.mend.numbers import Numbers
-from fullgraph.mend.trees import arguments_of, bound_in
+from fullgraph.mend.rewriting.edit import (
+    function_at,
+    patched,
+    source_of,
+    statements_at,
+    swapped,
+    tree_of,
+)
+from fullgraph.mend.rewriting.names import dotted, imports_of, names_in
+from fullgraph.mend.rewriting.numbers import Numbers
+from fullgraph.mend.rewriting.trees import arguments_of, bound_in
 
 TITLE = "NumPy on plain numbers → math"
 KIND = "rewrite"

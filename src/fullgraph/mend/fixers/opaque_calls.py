@@ -17,12 +17,12 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from fullgraph.mend.definitions import Definitions
-from fullgraph.mend.edit import function_at, patched, source_of, span, tree_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import fresh_name
-from fullgraph.mend.purity import findings_in
+from fullgraph.mend.purity.reading import findings_in
+from fullgraph.mend.rewriting.definitions import Definitions
+from fullgraph.mend.rewriting.edit import function_at, patched, source_of, span, tree_of
+from fullgraph.mend.rewriting.names import fresh_name
 
 TITLE = "a helper outside of torch → one operator of the graph"
 KIND = "escape"

@@ -13,7 +13,9 @@ nothing else in the function or the file.
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.model import Candidate
+from fullgraph.mend.rewriting.edit import (
     body_around,
     function_at,
     indent_of,
@@ -24,9 +26,7 @@ from fullgraph.mend.edit import (
     tree_of,
     without,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import imports_of, stored_names
+from fullgraph.mend.rewriting.names import imports_of, stored_names
 
 TITLE = "an optional import → tried once, at the top"
 KIND = "rewrite"

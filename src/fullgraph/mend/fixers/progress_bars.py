@@ -12,12 +12,12 @@ Dropped: eager shows the bar as before, compiled code shows none. Only for a bar
 import ast
 from collections.abc import Iterator, Mapping
 
-from fullgraph.mend.edit import patched, source_of, statements_at, swapped, tree_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import dotted, imports_of
-from fullgraph.mend.places import caller_of
-from fullgraph.mend.saying import is_dispensable
+from fullgraph.mend.rewriting.edit import patched, source_of, statements_at, swapped, tree_of
+from fullgraph.mend.rewriting.names import dotted, imports_of
+from fullgraph.mend.rewriting.places import caller_of
+from fullgraph.mend.rewriting.saying import is_dispensable
 
 TITLE = "a progress bar → none while compiled"
 KIND = "rewrite"

@@ -15,8 +15,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from fullgraph.mend.definitions import Definitions
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.model import Candidate
+from fullgraph.mend.rewriting.definitions import Definitions
+from fullgraph.mend.rewriting.edit import (
     calls_at,
     patched,
     source_of,
@@ -24,10 +26,8 @@ from fullgraph.mend.edit import (
     swapped,
     tree_of,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import dotted, imports_of, stored_names
-from fullgraph.mend.places import caller_of
+from fullgraph.mend.rewriting.names import dotted, imports_of, stored_names
+from fullgraph.mend.rewriting.places import caller_of
 
 TITLE = "Python that cannot be traced → the same in other words"
 KIND = "rewrite"

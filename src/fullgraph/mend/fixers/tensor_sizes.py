@@ -17,12 +17,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.edit import function_at, patched, source_of, swapped, tree_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.places import caller_of
-from fullgraph.mend.size_positions import indices_in, sizes_in
-from fullgraph.mend.tensors import Tensors
+from fullgraph.mend.rewriting.edit import function_at, patched, source_of, swapped, tree_of
+from fullgraph.mend.rewriting.places import caller_of
+from fullgraph.mend.rewriting.size_positions import indices_in, sizes_in
+from fullgraph.mend.rewriting.tensors import Tensors
 
 TITLE = "a tensor as a size → its number, as a symbol"
 KIND = "rewrite"

@@ -16,15 +16,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.branches.cases_tests import CHANGES as CHANGES
-from fullgraph.mend.branches.cases_tests import REFUSES as REFUSES
-from fullgraph.mend.branches.checking import check_as_operator
-from fullgraph.mend.branches.place import Place, Tested, function_at
-from fullgraph.mend.branches.scope import Scope
-from fullgraph.mend.edit import patched, statements_at, tree_of
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
-from fullgraph.mend.names import names_in, stored_names
+from fullgraph.mend.rewriting.branches.cases_tests import CHANGES as CHANGES
+from fullgraph.mend.rewriting.branches.cases_tests import REFUSES as REFUSES
+from fullgraph.mend.rewriting.branches.checking import check_as_operator
+from fullgraph.mend.rewriting.branches.place import Place, Tested, function_at
+from fullgraph.mend.rewriting.branches.scope import Scope
+from fullgraph.mend.rewriting.edit import patched, statements_at, tree_of
+from fullgraph.mend.rewriting.names import names_in, stored_names
 
 TITLE = "a number that is checked → a symbol with torch._check (a RuntimeError while compiled)"
 KIND = "rewrite"

@@ -13,8 +13,10 @@ the same file stays, and so does one that gives its reason.
 import ast
 from collections.abc import Iterator, Mapping
 
-from fullgraph.mend.definitions import Definitions
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.model import Candidate, FilePatch
+from fullgraph.mend.rewriting.definitions import Definitions
+from fullgraph.mend.rewriting.edit import (
     body_around,
     calls_at,
     lines_of,
@@ -25,9 +27,7 @@ from fullgraph.mend.edit import (
     tree_of,
     without,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.model import Candidate, FilePatch
-from fullgraph.mend.names import dotted, imports_of
+from fullgraph.mend.rewriting.names import dotted, imports_of
 
 TITLE = "a break that the program asks for → taken out"
 KIND = "rewrite"

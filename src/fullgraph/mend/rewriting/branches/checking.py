@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from fullgraph.mend.branches.flow import path_to
-from fullgraph.mend.branches.place import Place
-from fullgraph.mend.branches.reader import Reader
-from fullgraph.mend.branches.truth import TensorTest, opposite, tensor_test
-from fullgraph.mend.branches.writing import call, indented, lines_of, replaced, room_at
-from fullgraph.mend.edit import source_of
+from fullgraph.mend.rewriting.branches.flow import path_to
+from fullgraph.mend.rewriting.branches.place import Place
+from fullgraph.mend.rewriting.branches.reader import Reader
+from fullgraph.mend.rewriting.branches.truth import TensorTest, opposite, tensor_test
+from fullgraph.mend.rewriting.branches.writing import call, indented, lines_of, replaced, room_at
+from fullgraph.mend.rewriting.edit import source_of
 
 _COMPILING = "torch.compiler.is_compiling()"
 _LEFT_OUT = "..."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.branches import operations
-from fullgraph.mend.branches.scope import Scope, self_attribute
-from fullgraph.mend.names import dotted
+from fullgraph.mend.rewriting.branches import operations
+from fullgraph.mend.rewriting.branches.scope import Scope, self_attribute
+from fullgraph.mend.rewriting.names import dotted
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Pass)
 _BUILTINS = ("len", "int", "float", "range", "tuple", "list", "min", "max", "isinstance", "getattr")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from fullgraph.mend.branches.operations import STEADY_MODULES
-from fullgraph.mend.names import dotted, imports_of
-from fullgraph.mend.trees import arguments_of
+from fullgraph.mend.rewriting.branches.operations import STEADY_MODULES
+from fullgraph.mend.rewriting.names import dotted, imports_of
+from fullgraph.mend.rewriting.trees import arguments_of
 
 _NUMBERS = ("int", "float", "bool")
 _FLOATING = ("FloatTensor", "HalfTensor", "DoubleTensor", "BFloat16Tensor")

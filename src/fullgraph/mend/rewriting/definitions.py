@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.names import imports_of
+from fullgraph.mend.rewriting.names import imports_of
 
 
 class Definitions:

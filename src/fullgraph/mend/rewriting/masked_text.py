@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from fullgraph.mend.edit import (
+from fullgraph.mend.fixers import Spot
+from fullgraph.mend.rewriting.edit import (
     indent_of,
     nodes_at,
     source_of,
@@ -13,9 +14,8 @@ from fullgraph.mend.edit import (
     statements_at,
     swapped,
 )
-from fullgraph.mend.fixers import Spot
-from fullgraph.mend.masks import Masks
-from fullgraph.mend.names import fresh_name
+from fullgraph.mend.rewriting.masks import Masks
+from fullgraph.mend.rewriting.names import fresh_name
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 

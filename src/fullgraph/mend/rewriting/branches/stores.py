@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from fullgraph.mend.branches.place import Place
-from fullgraph.mend.branches.reader import Reader
-from fullgraph.mend.branches.scope import self_attribute
-from fullgraph.mend.branches.writing import indented, room_at, where
-from fullgraph.mend.edit import source_of
+from fullgraph.mend.rewriting.branches.place import Place
+from fullgraph.mend.rewriting.branches.reader import Reader
+from fullgraph.mend.rewriting.branches.scope import self_attribute
+from fullgraph.mend.rewriting.branches.writing import indented, room_at, where
+from fullgraph.mend.rewriting.edit import source_of
 
 # In place, and the same without that.
 _IN_PLACE = {"add_", "clamp_", "clamp_max_", "clamp_min_", "lerp_", "mul_", "neg_", "sub_"}

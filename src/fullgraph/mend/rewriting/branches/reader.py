@@ -6,12 +6,12 @@ import ast
 
 from msgspec.structs import replace
 
-from fullgraph.mend.branches import operations
-from fullgraph.mend.branches.flow import always_bound, computed_by, path_to
-from fullgraph.mend.branches.scope import Scope, self_attribute
-from fullgraph.mend.branches.value import UNKNOWN, Value
-from fullgraph.mend.branches.values import Expressions
-from fullgraph.mend.names import stored_names
+from fullgraph.mend.rewriting.branches import operations
+from fullgraph.mend.rewriting.branches.flow import always_bound, computed_by, path_to
+from fullgraph.mend.rewriting.branches.scope import Scope, self_attribute
+from fullgraph.mend.rewriting.branches.value import UNKNOWN, Value
+from fullgraph.mend.rewriting.branches.values import Expressions
+from fullgraph.mend.rewriting.names import stored_names
 
 _OF_TENSORS = operations.REDUCTIONS | operations.COMPARISONS
 _FLOATING_TYPES = ("float16", "bfloat16", "float32", "float64", "half", "float", "double")

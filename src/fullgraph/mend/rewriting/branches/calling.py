@@ -6,22 +6,29 @@ import ast
 import textwrap
 from dataclasses import dataclass, field
 
-from fullgraph.mend.branches.calls import (
+from fullgraph.mend.rewriting.branches.calls import (
     bound_by,
     may_be_computed,
     may_be_moved,
     read_before_bound,
 )
-from fullgraph.mend.branches.operations import MAY_ALIAS
-from fullgraph.mend.branches.place import Place
-from fullgraph.mend.branches.reader import Reader
-from fullgraph.mend.branches.sides import outside_of
-from fullgraph.mend.branches.stores import written_to
-from fullgraph.mend.branches.truth import tensor_test
-from fullgraph.mend.branches.value import UNKNOWN, Value
-from fullgraph.mend.branches.writing import call, indented, made, replaced, room_at, text_of
-from fullgraph.mend.edit import body_around, source_of, swapped
-from fullgraph.mend.names import fresh_name, names_in
+from fullgraph.mend.rewriting.branches.operations import MAY_ALIAS
+from fullgraph.mend.rewriting.branches.place import Place
+from fullgraph.mend.rewriting.branches.reader import Reader
+from fullgraph.mend.rewriting.branches.sides import outside_of
+from fullgraph.mend.rewriting.branches.stores import written_to
+from fullgraph.mend.rewriting.branches.truth import tensor_test
+from fullgraph.mend.rewriting.branches.value import UNKNOWN, Value
+from fullgraph.mend.rewriting.branches.writing import (
+    call,
+    indented,
+    made,
+    replaced,
+    room_at,
+    text_of,
+)
+from fullgraph.mend.rewriting.edit import body_around, source_of, swapped
+from fullgraph.mend.rewriting.names import fresh_name, names_in
 
 # Expressions that may be tensors.
 _TENSORS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)

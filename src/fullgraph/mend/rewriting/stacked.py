@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from fullgraph.mend.names import names_in
+from fullgraph.mend.rewriting.names import names_in
 
 _GIVES_TENSORS = ("view", "reshape", "permute", "transpose", "one_hot", "to", "contiguous", "t")
 _MAKERS = ("Parameter", "Buffer", "empty", "zeros", "ones", "randn", "rand", "tensor")

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
-from fullgraph.mend.purity import Finding, findings_in
+from fullgraph.mend.purity.reading import Finding, findings_in
 
 
 class PurityError(FullgraphError):
@@ -88,7 +88,7 @@ def _run(
     if inputs is None and not has_inputs:
         return [], "it was not run: its file has no inputs(), and there is no --inputs"
     module = _loaded(place, path)
-    from fullgraph.mend.purity_run import findings_of
+    from fullgraph.mend.purity.running import findings_of
 
     arguments = _arguments(module, inputs)
     function: Any = module

@@ -6,9 +6,9 @@ import ast
 
 from msgspec import Struct
 
-from fullgraph.mend.branches.scope import Scope
-from fullgraph.mend.edit import tree_of
 from fullgraph.mend.fixers import Spot
+from fullgraph.mend.rewriting.branches.scope import Scope
+from fullgraph.mend.rewriting.edit import tree_of
 
 Tested = ast.If | ast.IfExp | ast.Assert | ast.While
 

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Mapping
 
-from fullgraph.mend.definitions import Definitions
-from fullgraph.mend.edit import function_at, statements_at
-from fullgraph.mend.names import dotted
-from fullgraph.mend.purity import impurities
-from fullgraph.mend.trees import bound_in, root_of
+from fullgraph.mend.purity.reading import impurities
+from fullgraph.mend.rewriting.definitions import Definitions
+from fullgraph.mend.rewriting.edit import function_at, statements_at
+from fullgraph.mend.rewriting.names import dotted
+from fullgraph.mend.rewriting.trees import bound_in, root_of
 
 _LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception")
 # `logger`, `self._logger`, `LOG`, `logging`; not `math` or `catalog`.

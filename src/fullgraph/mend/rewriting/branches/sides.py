@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from fullgraph.mend.branches.scope import self_attribute
-from fullgraph.mend.branches.truth import Truth
-from fullgraph.mend.branches.writing import made, text_of
-from fullgraph.mend.names import names_in
+from fullgraph.mend.rewriting.branches.scope import self_attribute
+from fullgraph.mend.rewriting.branches.truth import Truth
+from fullgraph.mend.rewriting.branches.writing import made, text_of
+from fullgraph.mend.rewriting.names import names_in
 
 
 @dataclass

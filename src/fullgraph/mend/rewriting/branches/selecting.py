@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from fullgraph.mend.branches.place import Place
-from fullgraph.mend.branches.reader import Reader
-from fullgraph.mend.branches.sides import Side, outside_of, read_names, side_of
-from fullgraph.mend.branches.stores import conditional_store, written_to
-from fullgraph.mend.branches.truth import Truth, asks_for_finiteness, opposite, tensor_test
-from fullgraph.mend.branches.value import Value
-from fullgraph.mend.branches.writing import (
+from fullgraph.mend.rewriting.branches.place import Place
+from fullgraph.mend.rewriting.branches.reader import Reader
+from fullgraph.mend.rewriting.branches.sides import Side, outside_of, read_names, side_of
+from fullgraph.mend.rewriting.branches.stores import conditional_store, written_to
+from fullgraph.mend.rewriting.branches.truth import (
+    Truth,
+    asks_for_finiteness,
+    opposite,
+    tensor_test,
+)
+from fullgraph.mend.rewriting.branches.value import Value
+from fullgraph.mend.rewriting.branches.writing import (
     indented,
     lines_of,
     made,
@@ -20,8 +25,8 @@ from fullgraph.mend.branches.writing import (
     text_of,
     where,
 )
-from fullgraph.mend.edit import body_around, swapped
-from fullgraph.mend.names import fresh_name, names_in
+from fullgraph.mend.rewriting.edit import body_around, swapped
+from fullgraph.mend.rewriting.names import fresh_name, names_in
 
 _BINDING = "{name} = {test}"
 

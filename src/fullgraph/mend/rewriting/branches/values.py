@@ -11,9 +11,9 @@ import ast
 
 from msgspec.structs import replace
 
-from fullgraph.mend.branches import operations
-from fullgraph.mend.branches.scope import Scope, self_attribute
-from fullgraph.mend.branches.value import (
+from fullgraph.mend.rewriting.branches import operations
+from fullgraph.mend.rewriting.branches.scope import Scope, self_attribute
+from fullgraph.mend.rewriting.branches.value import (
     BOOL,
     NONE,
     RISKS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from fullgraph.mend.edit import source_of, span
+from fullgraph.mend.rewriting.edit import source_of, span
 
 _TESTS = ("isnan", "isinf", "isfinite", "eq", "ne", "gt", "ge", "lt", "le", "bool", "logical_not")
 _SAME_SHAPE = ("clone", "contiguous", "detach", "float", "double", "half", "bfloat16", "to", "long")

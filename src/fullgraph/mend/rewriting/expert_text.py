@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from fullgraph.mend.edit import body_around, indent_of, source_of, stands_alone, swapped
-from fullgraph.mend.empty_rows import is_idle, row_names
-from fullgraph.mend.experts import Hits
-from fullgraph.mend.stacked import is_stacked
+from fullgraph.mend.rewriting.edit import body_around, indent_of, source_of, stands_alone, swapped
+from fullgraph.mend.rewriting.empty_rows import is_idle, row_names
+from fullgraph.mend.rewriting.experts import Hits
+from fullgraph.mend.rewriting.stacked import is_stacked
 
 
 def over_all(text: str, tree: ast.Module, function: ast.FunctionDef, hits: Hits) -> str | None:

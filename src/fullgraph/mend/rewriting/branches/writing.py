@@ -7,7 +7,7 @@ import io
 import textwrap
 import tokenize
 
-from fullgraph.mend.edit import indent_of, source_of, stands_alone
+from fullgraph.mend.rewriting.edit import indent_of, source_of, stands_alone
 
 _WIDTH = 100
 _STEP = "    "

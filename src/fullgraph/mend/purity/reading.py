@@ -2,7 +2,7 @@
 nothing else. What cannot be told counts as impure, and says so.
 
 Calls are followed into functions and methods of the same file. Of other files only what
-`purity_table` knows is trusted.
+`table.py` knows is trusted.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from fullgraph.mend.definitions import Definitions
-from fullgraph.mend.names import dotted, stored_names
-from fullgraph.mend.purity_table import (
+from fullgraph.mend.purity.table import (
     ADDRESS_METHODS,
     CHANGING_METHODS,
     RANDOM_METHODS,
@@ -25,7 +23,9 @@ from fullgraph.mend.purity_table import (
     is_known_pure,
     is_pure_method,
 )
-from fullgraph.mend.trees import (
+from fullgraph.mend.rewriting.definitions import Definitions
+from fullgraph.mend.rewriting.names import dotted, stored_names
+from fullgraph.mend.rewriting.trees import (
     Function,
     all_in,
     arguments_of,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.names import dotted, imports_of
-from fullgraph.mend.trees import arguments_of, root_of
+from fullgraph.mend.rewriting.names import dotted, imports_of
+from fullgraph.mend.rewriting.trees import arguments_of, root_of
 
 # Without arguments each gives a new tensor of no dimensions.
 REDUCTIONS = frozenset((

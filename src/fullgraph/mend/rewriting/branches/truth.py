@@ -6,11 +6,11 @@ import ast
 
 from msgspec import Struct
 
-from fullgraph.mend.branches import operations
-from fullgraph.mend.branches.place import Place
-from fullgraph.mend.branches.reader import Reader
-from fullgraph.mend.branches.value import Value
-from fullgraph.mend.edit import source_of
+from fullgraph.mend.rewriting.branches import operations
+from fullgraph.mend.rewriting.branches.place import Place
+from fullgraph.mend.rewriting.branches.reader import Reader
+from fullgraph.mend.rewriting.branches.value import Value
+from fullgraph.mend.rewriting.edit import source_of
 
 # All of them are the same in every floating type.
 _LARGEST_EXACT = 256

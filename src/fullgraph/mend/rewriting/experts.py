@@ -6,7 +6,7 @@ import ast
 
 from msgspec import Struct
 
-from fullgraph.mend.edit import source_of
+from fullgraph.mend.rewriting.edit import source_of
 
 _FLAT = ("flatten", "squeeze", "view", "reshape")
 _BOTH = ((-1, -2), (-2, -1), (1, 2), (2, 1))

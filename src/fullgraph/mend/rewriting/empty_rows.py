@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.names import names_in
+from fullgraph.mend.rewriting.names import names_in
 
 _ADDS = ("index_add_", "index_copy_")
 _JOINS = ("index_add", "index_copy")

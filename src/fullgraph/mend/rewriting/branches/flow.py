@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.mend.names import stored_names
+from fullgraph.mend.rewriting.names import stored_names
 
 
 def path_to(function: ast.FunctionDef, statement: ast.stmt) -> list[tuple[list[ast.stmt], int]]:

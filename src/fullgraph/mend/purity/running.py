@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from fullgraph.mend.outcome import Outcome, compared, flattened, listening
-from fullgraph.mend.purity import Finding, FindingKind
+from fullgraph.mend.purity.reading import Finding, FindingKind
 from fullgraph.mend.record import Modes, cloned
 
 # What Python's audit events say about the outside.
