@@ -82,7 +82,7 @@ def test_apply_and_undo(cli: Cli, program: Path) -> None:
     git(cli.folder, "init")
     git(cli.folder, "add", "program.py")
     git(cli.folder, "commit", "-m", "first")
-    applied = cli("fix", "--apply", program.name)
+    applied = cli("fix", program.name, "--apply")
     assert applied.returncode == 0, applied.stderr
     text = program.read_text()
     assert "torch._dynamo.config.capture_scalar_outputs = True" in text

@@ -7,7 +7,8 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullgraph.mend.rewriting.edit import lines_of, nodes_at, put_under, source_of, swapped, without
+from fullgraph.mend.rewriting.edit import nodes_at, put_under, source_of, swapped, without
+from fullgraph.mend.source import lines_of
 
 # What `str.splitlines` takes for the end of a line, but Python does not, and characters that are
 # longer in bytes than in columns.

@@ -17,53 +17,9 @@ from tests.mend.value_guards_kit import BACKENDS, X, ints, run
 VALUES = [(1, 3), (3, 1), (2, 2), (1, 3)]
 
 
-def written_in_place(t: Tensor) -> Tensor:
-    t = t.clone()
-    t.add_(1)
-    return X * t[0].item()
-
-
 def input_written(t: Tensor) -> Tensor:
     t.mul_(2)
     return X * t[0].item()
-
-
-def copied_into(t: Tensor) -> Tensor:
-    u = torch.zeros(2, dtype=torch.long)
-    u.copy_(t)
-    u.mul_(2)
-    return X * u[1].item()
-
-
-def augmented(t: Tensor) -> Tensor:
-    u = t * 1
-    u += 1
-    return X * u[0].item()
-
-
-def item_assigned(t: Tensor) -> Tensor:
-    u = t + 0
-    u[0] = t[1] * 2
-    return X * u[0].item()
-
-
-def masked_and_filled(t: Tensor) -> Tensor:
-    u = t + 0
-    u[t > 2] = 5
-    return X * u.sum().item()
-
-
-def written_through_a_view(t: Tensor) -> Tensor:
-    u = t + 0
-    u.view(2, 1)[0].fill_(4)
-    return X * u[0].item()
-
-
-def view_made_before_the_write(t: Tensor) -> Tensor:
-    u = t + 0
-    first = u[0]
-    u.zero_()
-    return X * (first + 1).item()
 
 
 def written_through_data(t: Tensor) -> Tensor:
@@ -87,13 +43,6 @@ def written_by_out(t: Tensor) -> Tensor:
     u = torch.zeros(2, dtype=torch.long)
     torch.add(t, 1, out=u)
     return X * u[0].item()
-
-
-def written_in_inference_mode(t: Tensor) -> Tensor:
-    with torch.inference_mode():
-        u = t + 0
-        u.add_(1)
-        return X * u[0].item()
 
 
 def written_by_a_foreach(t: Tensor) -> Tensor:
@@ -120,11 +69,33 @@ def shuffled(t: Tensor) -> Tensor:
     return X * t[torch.randperm(2)].sum().item()
 
 
+def filled_by_chance(t: Tensor) -> Tensor:
+    u = t + 0
+    u.bernoulli_(0.0)
+    return X * (u + t)[0].item()
+
+
+def written_with_an_activation(t: Tensor) -> Tensor:
+    u = t + 0
+    u[0] = X.sin().sum().long()
+    return X * u[1].item()
+
+
+@torch.library.custom_op("fullgraph_tests::doubles", mutates_args=("t",))
+def doubles(t: Tensor) -> None:
+    t.mul_(2)
+
+
+def opaque_write(t: Tensor) -> Tensor:
+    u = t + 0
+    doubles(u)
+    return X * u[0].item()
+
+
 REFUSED = [
-    written_in_place, input_written, copied_into, augmented, item_assigned, masked_and_filled,
-    written_through_a_view, view_made_before_the_write, written_through_data,
-    written_through_detach, written_through_numpy, written_by_out, written_in_inference_mode,
-    written_by_a_foreach, random_number, memory_that_is_not_set, activation, shuffled,
+    input_written, written_through_data, written_through_detach, written_through_numpy,
+    written_by_out, written_by_a_foreach, random_number, memory_that_is_not_set, activation,
+    shuffled, filled_by_chance, written_with_an_activation, opaque_write,
 ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def command(
 
     The program is run once in eager, and its calls are recorded. Every candidate fix is tried on
     them, and on inputs like them: the results, gradients, effects and errors must stay the same
-    and the break must go. Nothing is written without --apply.
+    and the break must go. Nothing is written without --apply, which may also come last.
     """
     from fullgraph.capture.process import check_program, check_torch
     from fullgraph.files import check_writable
@@ -56,6 +56,8 @@ def command(
     if undo_:
         _undo(force)
         return
+    target, last = _own_flags(target)
+    apply_, force = apply_ or "--apply" in last, force or "--force" in last
     check_program(target)
     check_torch()
     if output is not None:
@@ -66,8 +68,14 @@ def command(
     _show(fixed, target, format_, output)
     if apply_:
         _apply(fixed, target, force)
-    # What is left is no error; a program that needed nothing or got everything is no news.
-    sys.exit(0)
+
+
+def _own_flags(target: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The program, and what follows it but is ours: asking for more comes to mind last."""
+    end = len(target)
+    while end > 1 and target[end - 1] in ("--apply", "--force"):
+        end -= 1
+    return target[:end], target[end:]
 
 
 def tell(message: str) -> None:

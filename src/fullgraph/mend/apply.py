@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from fullgraph.files import replace_file
+from fullgraph.mend import source
 from fullgraph.mend.model import MendError, Plan
 from fullgraph.mend.report import shown_path, text_diff
 from fullgraph.mend.settings import lines_of, modules_of
-from fullgraph.mend.source import with_imports
 
 
 class Change(Struct, frozen=True):
@@ -37,19 +38,20 @@ def own_changes(plan: Plan, own: set[str], script: str | None) -> list[Change]:
     if plan.settings and script is not None:
         script = os.path.realpath(script)
         texts[script] = with_settings(texts.get(script) or _read(script), plan.settings)
-    return [Change(path, _read(path), text) for path, text in sorted(texts.items())]
+    changes = (Change(path, _read(path), text) for path, text in sorted(texts.items()))
+    return [replace(each, after=source.with_ends_of(each.after, each.before)) for each in changes]
 
 
 def with_settings(text: str, settings: dict[str, Any]) -> str:
     """The script with settings behind its imports."""
     imports = tuple(f"import {module}" for module in modules_of(settings))
-    text, _ = with_imports(text, imports)
+    text, _ = source.with_imports(text, imports)
     last = max(
         node.end_lineno or node.lineno
         for node in ast.parse(text).body
         if isinstance(node, ast.Import | ast.ImportFrom)
     )
-    rows = text.splitlines(keepends=True)
+    rows = source.lines_of(text)
     missing = [f"{line}\n" for line in lines_of(settings) if line not in text]
     return "".join([*rows[:last], "\n", *missing, *rows[last:]]) if missing else text
 
@@ -143,5 +145,7 @@ def upstream_patches(plan: Plan, own: set[str]) -> dict[str, str]:
     for path, patch in sorted(plan.files.items()):
         if path not in own:
             package = shown_path(path).replace("\\", "/").split("/", 1)[0].removesuffix(".py")
-            found[package] = found.get(package, "") + text_diff(path, _read(path), patch.text)
+            before = _read(path)
+            new = source.with_ends_of(patch.text, before)
+            found[package] = found.get(package, "") + text_diff(path, before, new)
     return found

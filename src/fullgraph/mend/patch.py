@@ -19,6 +19,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fullgraph.mend.model import FilePatch, MendError
+from fullgraph.mend.source import lines_of
 
 Undo = Callable[[], None]
 _ByName = dict[str, list[CodeType]]
@@ -116,7 +117,7 @@ def _show_lines(file: str, text: str) -> Undo:
     """Tracebacks and excerpts show the lines that run."""
     before = linecache.cache.get(file)
     # Without a modification time the entry is not thrown away for differing from the file.
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    linecache.cache[file] = (len(text), None, lines_of(text), file)
 
     def restore() -> None:
         linecache.cache.pop(file, None)

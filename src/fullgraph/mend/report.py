@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fullgraph.mend import source
 from fullgraph.mend.model import GuardCost, Kind, Plan, Safety
 from fullgraph.mend.peel import Attempt, Peeled, Step
 from fullgraph.mend.settings import lines_of
@@ -190,7 +191,7 @@ def _place(cause: Cause) -> Place:
 def changed_lines(step: Step) -> list[int]:
     """The lines that a rewrite takes out or replaces."""
     matcher = difflib.SequenceMatcher(
-        None, step.before.splitlines(), step.after.splitlines(), autojunk=False
+        None, source.lines_of(step.before), source.lines_of(step.after), autojunk=False
     )
     return [
         line
@@ -202,7 +203,7 @@ def changed_lines(step: Step) -> list[int]:
 
 def text_diff(path: str, before: str, after: str) -> str:
     name = shown_path(path)
-    texts = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    texts = source.lines_of(before), source.lines_of(after)
     lines = difflib.unified_diff(*texts, f"a/{name}", f"b/{name}")
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
@@ -212,8 +213,9 @@ def text_diff(path: str, before: str, after: str) -> str:
 def plan_diff(plan: Plan) -> str:
     parts = []
     for path, patch in sorted(plan.files.items()):
-        with open(path, encoding="utf-8") as file:
-            parts.append(text_diff(path, file.read(), patch.text))
+        with open(path, encoding="utf-8", newline="") as file:
+            before = file.read()
+        parts.append(text_diff(path, before, source.with_ends_of(patch.text, before)))
     return "".join(parts)
 
 

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 
 from msgspec import Struct
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_END = re.compile(r"\r?\n")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines as Python counts them, with their ends. `splitlines` would count others too."""
+    return _LINE.findall(text)
+
+
+def with_ends_of(text: str, original: str) -> str:
+    """The text with the line ends that the original has."""
+    return _END.sub("\r\n", text) if "\r\n" in original else text
 
 
 class Block(Struct, frozen=True):
@@ -52,7 +65,7 @@ def _first_line(node: _Function) -> int:
 
 
 def _block(text: str, node: _Function) -> Block:
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     first, last = _first_line(node), node.end_lineno or node.lineno
     head = lines[first - 1]
     indent = head[: len(head) - len(head.lstrip())]
@@ -66,14 +79,14 @@ def _block(text: str, node: _Function) -> Block:
 
 def replaced(text: str, block: Block, new: str) -> str:
     """The file with another text in the place of a block."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     if not new.endswith("\n") and lines[block.last - 1].endswith("\n"):
         new += "\n"
     # A text in quotes that goes over several lines was not dedented, so it is not indented.
     inside = _inside_strings(ast.parse(new))
     body = "".join(
         line if number in inside or not line.strip() else block.indent + line
-        for number, line in enumerate(new.splitlines(keepends=True), 1)
+        for number, line in enumerate(lines_of(new), 1)
     )
     return "".join(lines[: block.first - 1]) + body + "".join(lines[block.last :])
 
@@ -97,7 +110,7 @@ def with_imports(text: str, statements: tuple[str, ...]) -> tuple[str, tuple[str
     missing = tuple(each for each in statements if each not in present)
     if not missing:
         return text, ()
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     position = _after_imports(tree)
     new = [f"{statement}\n" for statement in missing]
     return "".join([*lines[:position], *new, *lines[position:]]), missing

@@ -22,7 +22,6 @@ def lines_of(report: FixReport, terminal: Terminal, command: str) -> Iterator[st
         yield from _fix(number, fix, terminal)
     for number, left in enumerate(report.left, len(report.fixes) + 1):
         yield from _left(number, left, terminal)
-    yield from _settings(report)
     yield from _guards(report, terminal)
     yield from _end(report, terminal, command)
 
@@ -50,6 +49,8 @@ def _fix(number: int, fix: Fix, terminal: Terminal) -> Iterator[str]:
         facts += ", every changed line was reached"
         if fix.unreached:
             facts = f"{_SAFETY[fix.safety]}; not reached: {_lines(fix.unreached)}"
+    if fix.settings:
+        facts += "; add it before anything is compiled:"
     yield from terminal.wrapped(facts, _INDENT, _INDENT)
     for line in fix.settings:
         yield f"{_INDENT}{terminal.style(f'+ {line}', 'green')}"
@@ -76,14 +77,6 @@ def _left(number: int, left: Left, terminal: Terminal) -> Iterator[str]:
         yield from terminal.wrapped(
             f"tried {attempt.title}: {attempt.why}", _INDENT, _INDENT + "  "
         )
-
-
-def _settings(report: FixReport) -> Iterator[str]:
-    lines = [line for fix in report.fixes for line in fix.settings]
-    if lines:
-        yield ""
-        yield "settings, to be made before anything is compiled:"
-        yield from (f"{_INDENT}{line}" for line in dict.fromkeys(lines))
 
 
 def _guards(report: FixReport, terminal: Terminal) -> Iterator[str]:

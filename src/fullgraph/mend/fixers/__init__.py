@@ -26,7 +26,7 @@ from typing import Any, get_args
 from msgspec import Struct
 
 from fullgraph.mend.model import Candidate, FilePatch, Kind, Safety
-from fullgraph.mend.source import Block, enclosing_function, replaced, with_imports
+from fullgraph.mend.source import Block, enclosing_function, lines_of, replaced, with_imports
 from fullgraph.model.report import Cause
 
 
@@ -45,8 +45,8 @@ class Spot(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        lines = self.text.splitlines()
-        return lines[self.cause.line - 1] if 0 < self.cause.line <= len(lines) else ""
+        lines = lines_of(self.text)
+        return lines[self.cause.line - 1].rstrip("\n") if 0 < self.cause.line <= len(lines) else ""
 
     def rewritten(self, block: Block, new: str, *imports: str) -> FilePatch:
         """The file with another text for the block, and with the imports that it needs."""

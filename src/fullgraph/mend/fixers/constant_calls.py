@@ -19,7 +19,6 @@ from fullgraph.mend.purity.table import change_of, effect_of, is_known_pure
 from fullgraph.mend.rewriting.definitions import Definitions
 from fullgraph.mend.rewriting.edit import (
     function_at,
-    lines_of,
     nodes_at,
     source_of,
     statements_at,
@@ -28,6 +27,7 @@ from fullgraph.mend.rewriting.edit import (
 )
 from fullgraph.mend.rewriting.names import dotted, fresh_name, stored_names
 from fullgraph.mend.rewriting.trees import bound_in, root_of
+from fullgraph.mend.source import lines_of
 
 TITLE = "a value that never changes → a constant of the module"
 KIND = "hoist"

@@ -19,7 +19,6 @@ from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
 from fullgraph.mend.rewriting.edit import (
     body_around,
-    lines_of,
     patched,
     put_under,
     source_of,
@@ -31,6 +30,7 @@ from fullgraph.mend.rewriting.edit import (
 from fullgraph.mend.rewriting.names import imports_of
 from fullgraph.mend.rewriting.places import caller_of
 from fullgraph.mend.rewriting.saying import only_says, serves_messages
+from fullgraph.mend.source import lines_of
 
 TITLE = "messages → not while compiled"
 KIND = "rewrite"

@@ -21,7 +21,6 @@ from fullgraph.mend.model import Candidate
 from fullgraph.mend.purity.table import is_known_pure, is_pure_method
 from fullgraph.mend.rewriting.edit import (
     indent_of,
-    lines_of,
     patched,
     put_under,
     source_of,
@@ -33,6 +32,7 @@ from fullgraph.mend.rewriting.edit import (
 from fullgraph.mend.rewriting.names import dotted, imports_of
 from fullgraph.mend.rewriting.places import caller_of
 from fullgraph.mend.rewriting.trees import root_of
+from fullgraph.mend.source import lines_of
 
 TITLE = "a context manager with nothing to do here → not entered"
 KIND = "rewrite"

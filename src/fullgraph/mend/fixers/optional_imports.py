@@ -19,7 +19,6 @@ from fullgraph.mend.rewriting.edit import (
     body_around,
     function_at,
     indent_of,
-    lines_of,
     patched,
     stands_alone,
     statements_at,
@@ -27,6 +26,7 @@ from fullgraph.mend.rewriting.edit import (
     without,
 )
 from fullgraph.mend.rewriting.names import imports_of, stored_names
+from fullgraph.mend.source import lines_of
 
 TITLE = "an optional import → tried once, at the top"
 KIND = "rewrite"

@@ -19,7 +19,6 @@ from fullgraph.mend.rewriting.definitions import Definitions
 from fullgraph.mend.rewriting.edit import (
     body_around,
     calls_at,
-    lines_of,
     patched,
     stands_alone,
     statements_at,
@@ -28,6 +27,7 @@ from fullgraph.mend.rewriting.edit import (
     without,
 )
 from fullgraph.mend.rewriting.names import dotted, imports_of
+from fullgraph.mend.source import lines_of
 
 TITLE = "a break that the program asks for → taken out"
 KIND = "rewrite"

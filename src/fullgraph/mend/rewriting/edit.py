@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import tokenize
 from collections.abc import Iterable
 
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import FilePatch
-from fullgraph.mend.source import parsed, with_imports
+from fullgraph.mend.source import lines_of, parsed, with_imports
 
 _INDENT = "    "
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def tree_of(text: str) -> ast.Module | None:
@@ -87,11 +85,6 @@ def function_at(tree: ast.AST, line: int) -> ast.FunctionDef | None:
 def source_of(text: str, node: ast.expr | ast.stmt) -> str:
     start, end = span(text, node)
     return text[start:end]
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines as Python counts them, with their ends. `splitlines` would count others too."""
-    return [line for line in _LINE.findall(text) if line]
 
 
 def span(text: str, node: ast.expr | ast.stmt) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from fullgraph.mend.rewriting.edit import body_around, indent_of, source_of, sta
 from fullgraph.mend.rewriting.empty_rows import is_idle, row_names
 from fullgraph.mend.rewriting.experts import Hits
 from fullgraph.mend.rewriting.stacked import is_stacked
+from fullgraph.mend.source import lines_of
 
 
 def over_all(text: str, tree: ast.Module, function: ast.FunctionDef, hits: Hits) -> str | None:
@@ -201,7 +202,7 @@ def _is_some(test: ast.expr, rows: set[str]) -> bool:
 
 def _with_lines(text: str, gone: list[ast.stmt], inserted: dict[int, list[str]]) -> str:
     """Without some statements and the comments above them, and with lines before others."""
-    lines: list[str | None] = list(text.splitlines(keepends=True))
+    lines: list[str | None] = list(lines_of(text))
     for statement in gone:
         first = statement.lineno
         while (above := lines[first - 2]) is not None and above.lstrip().startswith("#"):

@@ -44,6 +44,7 @@ class ValueGuard:
         self._reads: list[_Read] = []
         self._apart: dict[tuple[str, str], None] = {}
         self._compute: Callable[..., tuple[Any, ...]] | None = None
+        self._writes = False
         # What Dynamo shows when it compiles again. It keeps this list itself, and takes more than
         # one line for code; so it holds one, that of what failed last.
         self.reason = ["value guard"]
@@ -57,7 +58,9 @@ class ValueGuard:
             self._copies[node] = self._graph.placeholder(f"input_{len(self._inputs)}")
         self._inputs.insert(0, expression)
 
-    def add_step(self, node: Node) -> None:
+    def add_step(self, node: Node, *, writes: bool) -> None:
+        """Once more, if it writes or is written to: earlier reads want what was there before."""
+        self._writes |= writes
         made = self._graph.node_copy(node, lambda argument: self._copies[argument])
         made.meta.clear()  # It would keep the traced graph alive as long as the guard.
         self._copies[node] = made
@@ -89,6 +92,9 @@ class ValueGuard:
         inputs = _reader(self._inputs, names)
         pairs = [f"({read}, {written})" for read, written in self._apart]
         apart = _reader(pairs, names) if pairs else None
+        if self._writes:
+            # Only to what the guard has made; but an input must not depend on that.
+            inputs = _copies_of(inputs)
         return _check(self._compute, inputs, apart, self._reads, self)
 
     def blame(self, fact: GuardFact) -> None:
@@ -112,6 +118,12 @@ def _reader(expressions: list[str], names: dict[str, Any]) -> Callable[[Any], tu
         f"lambda L: ({''.join(f'{expression}, ' for expression in expressions)})", names
     )
     return made
+
+
+def _copies_of(inputs: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
+    return lambda scope: tuple(
+        each.clone() if isinstance(each, torch.Tensor) else each for each in inputs(scope)
+    )
 
 
 def _check(

@@ -37,6 +37,12 @@ _IN_PLACE_OPERATORS = frozenset(
 _CHECKS = frozenset({"_assert_async", "_assert_tensor_metadata", "_check", "_assert_scalar"})
 
 
+# Of those that end with "_", the ones that put values into the memory of what they are called on;
+# others have a form without "_".
+_WRITES = frozenset({"copy_", "fill_", "zero_", "fill_diagonal_"})
+_NO_WRITES = frozenset({"detach_", "share_memory_", "unsqueeze_", "squeeze_", "transpose_", "t_"})
+
+
 def can_run_again(node: Node) -> bool:
     """Whether the operation gives the same for the same, and does nothing else."""
     if node.kwargs.get("out") is not None or node.kwargs.get("inplace"):
@@ -44,6 +50,20 @@ def can_run_again(node: Node) -> bool:
     if node.kwargs.get("generator") is not None:
         return False
     return _is_torch(node) and not _is_in_place(node) and _gives_a_value(node)
+
+
+def can_write_again(node: Node) -> bool:
+    """Whether the operation does nothing but put the same values into the same memory."""
+    if node.kwargs.get("out") is not None or node.kwargs.get("generator") is not None:
+        return False
+    if isinstance(node.target, torch._ops.OpOverload) or not _is_torch(node):
+        return False
+    if node.target in _IN_PLACE_OPERATORS:
+        return True
+    name = _name(node)
+    if name in _NO_WRITES or name.startswith(_UNSET) or not _is_in_place(node):
+        return False
+    return name in _WRITES or hasattr(torch.Tensor, name.removesuffix("_"))
 
 
 def is_understood(node: Node) -> bool:

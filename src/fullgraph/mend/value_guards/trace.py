@@ -33,6 +33,14 @@ class Session(NamedTuple):
     most_variants: int
 
 
+class _Slice(NamedTuple):
+    """The operations that lead to a value, in an order in which they can be run."""
+
+    steps: list[Node]
+    # What writes, and what has been written to since: it is made anew each time.
+    again: frozenset[Node]
+
+
 class Trace:
     """What is known about the tensors of one frame, and the guard that it gets."""
 
@@ -62,27 +70,57 @@ class Trace:
             raise Refused(self._refusal)
         if tx.output.current_tracer is not tx.output.root_tracer:
             raise Refused("in the body of a higher-order operator")
-        self.writes.catch_up(tx.output.graph)
-        steps = _upstream(node)
-        for step in steps:
-            self._look_at(tx, step)
-        missing = [step for step in steps if step not in self._values]
+        slice_ = self._slice(tx, node)
+        for step in slice_.steps:
+            self._look_at(tx, step, slice_)
+        for step in slice_.again:
+            self._values.pop(step, None)
+        missing = [step for step in slice_.steps if step not in self._values]
         if missing:
             with real_world(self._storages):
                 for step in missing:
-                    self._compute(step)
+                    self._compute(step, slice_)
+            if slice_.again:
+                self._require_same_sharing(slice_.steps)
+            self._storages.update(
+                storage_of(tensor) for step in missing for tensor in leaves(self._values[step])
+            )
         return self._values[node]
 
-    def _look_at(self, tx: Any, node: Node) -> None:
+    def _slice(self, tx: Any, node: Node) -> _Slice:
+        """All that a node's value comes from: what it is computed from, and what wrote to that."""
+        self.writes.catch_up(tx.output.graph)
+        steps = _upstream(node)
+        reached = [step for step in steps if self.writes.reached(step)]
+        if not reached:
+            return _Slice(steps, frozenset())
+        found = dict.fromkeys(steps)
+        again: set[Node] = set()
+        while reached:
+            step = reached.pop()
+            again.add(step)
+            for writer in self.writes.writers(step):
+                again.add(writer)
+                new = [each for each in _upstream(writer) if each not in found]
+                found.update(dict.fromkeys(new))
+                reached += [each for each in new if self.writes.reached(each)]
+        # Before or after a write makes a difference, so in the order of the program.
+        ordered = [each for each in tx.output.graph.nodes if each in found]
+        if len(ordered) != len(found):
+            raise Refused("has been written to elsewhere")
+        return _Slice(ordered, frozenset(again))
+
+    def _look_at(self, tx: Any, node: Node, slice_: _Slice) -> None:
         """Cheap reasons first: most of what a program computes is not known."""
-        if self.writes.reached(node):
+        is_input = node.op in ("placeholder", "get_attr")
+        if is_input and node in slice_.again:
             raise Refused("has been written to")
         if node in self._values:
             return
         if node.op == "placeholder":
             self._inputs[node], self._values[node] = self._input(tx, node)
             self._storages.update(storage_of(tensor) for tensor in leaves(self._values[node]))
-        elif not can_run_again(node):
+        elif not can_run_again(node) and node not in slice_.again:
             raise Refused(f"{node.target} cannot be computed again")
 
     def _input(self, tx: Any, node: Node) -> tuple[str, Any]:
@@ -97,7 +135,7 @@ class Trace:
             raise Refused("an input that is made anew each time")
         return expression, value
 
-    def _compute(self, node: Node) -> None:
+    def _compute(self, node: Node, slice_: _Slice) -> None:
         args, kwargs = torch.fx.node.map_arg(
             (node.args, node.kwargs), lambda argument: self._values[argument]
         )
@@ -106,7 +144,21 @@ class Trace:
         if "example_value" in node.meta and not agrees(result, node.meta["example_value"]):
             raise Refused("not what was traced")
         self._values[node] = result
-        self._storages.update(storage_of(tensor) for tensor in leaves(result))
+        if node not in slice_.again:
+            # What is made anew may be written to; nothing else may.
+            self._storages.update(storage_of(tensor) for tensor in leaves(result))
+
+    def _require_same_sharing(self, steps: list[Node]) -> None:
+        """Tensors share memory as they did when they were traced; a write depends on it."""
+        pairs = {
+            (storage_of(fake), storage_of(real))
+            for step in steps
+            for fake, real in zip(
+                leaves(step.meta.get("example_value")), leaves(self._values[step]), strict=False
+            )
+        }
+        if not len({fake for fake, _ in pairs}) == len(pairs) == len({real for _, real in pairs}):
+            raise Refused("memory is shared in another way than was traced")
 
     def is_view(self, node: Node) -> bool:
         """Whether a known result shares memory with what it was computed from."""
@@ -146,18 +198,18 @@ class Trace:
     def _add(
         self, tx: Any, node: Node, kind: Kind, reader: Callable[..., Any] | None, value: Any
     ) -> None:
-        steps = _upstream(node)
+        steps, again = self._slice(tx, node)
         inputs = [self._inputs[step] for step in steps if step.op == "placeholder"]
         if not inputs:
             return  # Made of constants: it is what it is.
         written = self._written_inputs(tx, steps)
         guard = self._installed(tx)
         for step in steps:
-            if guard.knows(step) is None:
-                if step.op == "placeholder":
+            if step.op == "placeholder":
+                if guard.knows(step) is None:
                     guard.add_input(step, self._inputs[step])
-                else:
-                    guard.add_step(step)
+            elif step in again or guard.knows(step) is None:
+                guard.add_step(step, writes=step in again)
         expected = value.detach().clone() if isinstance(value, torch.Tensor) else value
         names = ", ".join(dict.fromkeys(plain_name(expression) for expression in inputs))
         fact = GuardFact(*place_of(tx), names, kind, _show(value), guard.tally)

@@ -3,7 +3,8 @@
 What an operation writes to is seen in the operators that fake tensors run for it, and in the
 version counters of the tensors that it gets; either alone misses some. Writes are kept by storage,
 because a view, an alias or another input may be another tensor with another counter on the same
-memory.
+memory. Who wrote is kept as well: what a program made itself and wrote to can be made and written
+to again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import torch
 from torch.fx import Node
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from fullgraph.mend.value_guards.targets import can_run_again, is_understood
+from fullgraph.mend.value_guards.real import Refused
+from fullgraph.mend.value_guards.targets import can_run_again, can_write_again, is_understood
 
 
 class Run:
@@ -25,6 +27,8 @@ class Run:
         self.node = node
         self.before = [(tensor, _version(tensor)) for tensor in _arguments(node)]
         self.noted: set[StorageWeakRef] = set()
+        # Autocast may change what is written, and leaves no trace in the type of the result.
+        self.can_be_repeated = can_write_again(node) and not torch.is_autocast_enabled("cpu")
 
     def note(self, func: Any, args: Any, kwargs: Any) -> None:
         """An operator that it has come to."""
@@ -38,10 +42,11 @@ class Run:
 
 
 class Writes:
-    """The storages that have been written to, or may have been."""
+    """The storages that have been written to, or may have been, and by which operations."""
 
     def __init__(self) -> None:
-        self._written: set[StorageWeakRef] = set()
+        # None: by something that cannot be done again.
+        self._writers: dict[StorageWeakRef, list[Node] | None] = {}
         self._seen: set[Node] = set()
 
     def add(self, run: Run) -> None:
@@ -52,7 +57,15 @@ class Writes:
             unclear = version is None and not can_run_again(run.node)
             noted = _storage(tensor) in run.noted
             if opaque or unclear or noted or _version(tensor) != version:
-                self._written.add(_storage(tensor))
+                repeatable = noted and not opaque and run.can_be_repeated
+                self._write(_storage(tensor), run.node if repeatable else None)
+
+    def _write(self, storage: StorageWeakRef, writer: Node | None) -> None:
+        writers = self._writers.setdefault(storage, [])
+        if writer is None or writers is None:
+            self._writers[storage] = None
+        elif writer not in writers:
+            writers.append(writer)
 
     def catch_up(self, graph: torch.fx.Graph) -> None:
         """Operations that came into the graph without being run on fake tensors."""
@@ -61,13 +74,24 @@ class Writes:
                 continue
             self._seen.add(node)
             if not can_run_again(node) and not is_understood(node):
-                self._written.update(_storage(tensor) for tensor in _arguments(node))
+                for tensor in _arguments(node):
+                    self._write(_storage(tensor), None)
 
     def reached(self, node: Node) -> bool:
-        return any(_storage(tensor) in self._written for tensor in tensors_of(node))
+        return any(_storage(tensor) in self._writers for tensor in tensors_of(node))
+
+    def writers(self, node: Node) -> list[Node]:
+        """The operations that have written to a node's memory, if they can all be done again."""
+        found: list[Node] = []
+        for tensor in tensors_of(node):
+            writers = self._writers.get(_storage(tensor), [])
+            if writers is None:
+                raise Refused("has been written to")
+            found += writers
+        return found
 
     def __bool__(self) -> bool:
-        return bool(self._written)
+        return bool(self._writers)
 
 
 def tensors_of(node: Node) -> Iterator[torch.Tensor]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from dataclasses import dataclass, field
 
 from fullgraph.mend.rewriting.branches.calls import (
@@ -21,6 +20,7 @@ from fullgraph.mend.rewriting.branches.truth import tensor_test
 from fullgraph.mend.rewriting.branches.value import UNKNOWN, Value
 from fullgraph.mend.rewriting.branches.writing import (
     call,
+    dedented,
     indented,
     made,
     replaced,
@@ -29,6 +29,7 @@ from fullgraph.mend.rewriting.branches.writing import (
 )
 from fullgraph.mend.rewriting.edit import body_around, source_of, swapped
 from fullgraph.mend.rewriting.names import fresh_name, names_in
+from fullgraph.mend.source import lines_of
 
 # Expressions that may be tensors.
 _TENSORS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)
@@ -80,7 +81,7 @@ class Calling:
         if new is None or new.endswith("("):
             return None
         whole = swapped(source_of(self._place.text, statement), [(_moved(node, statement), new)])
-        return replaced(self._place.text, [statement], [*lines, *whole.splitlines()])
+        return replaced(self._place.text, [statement], [*lines, *whole.split("\n")])
 
     # if t: a = x
     # else: a = y
@@ -199,12 +200,12 @@ class Calling:
     def _lines(self, statements: list[ast.stmt], last: ast.stmt | None = None) -> list[str]:
         if not statements:
             return []
-        lines = self._place.text.splitlines()
+        lines = lines_of(self._place.text)
         end = last.lineno - 1 if last else statements[-1].end_lineno
         first = statements[0].lineno - 1
         while lines[first - 1].lstrip().startswith("#"):
             first -= 1
-        return textwrap.dedent("\n".join(lines[first:end])).strip("\n").splitlines()
+        return dedented(lines[first:end])
 
     def _functions(
         self, one: Function, other: Function, operands: list[str]
@@ -215,7 +216,7 @@ class Calling:
         condition = fresh_name("condition", function)
         names = [fresh_name("on_true", function), fresh_name("on_false", function)]
         sides = (other, one) if self._test.negated else (one, other)
-        above = self._place.text.splitlines()[: self._place.statement.lineno - 1]
+        above = lines_of(self._place.text)[: self._place.statement.lineno - 1]
         before = above[-1].strip()
         is_apart = not before or before.startswith("#") or before.endswith(":")
         lines = [] if is_apart or self._test.first else [""]

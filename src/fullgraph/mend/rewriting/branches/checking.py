@@ -8,7 +8,7 @@ from fullgraph.mend.rewriting.branches.flow import path_to
 from fullgraph.mend.rewriting.branches.place import Place
 from fullgraph.mend.rewriting.branches.reader import Reader
 from fullgraph.mend.rewriting.branches.truth import TensorTest, opposite, tensor_test
-from fullgraph.mend.rewriting.branches.writing import call, indented, lines_of, replaced, room_at
+from fullgraph.mend.rewriting.branches.writing import call, indented, replaced, room_at, written
 from fullgraph.mend.rewriting.edit import source_of
 
 _COMPILING = "torch.compiler.is_compiling()"
@@ -32,11 +32,11 @@ def check_as_operator(place: Place) -> str | None:
         return None
     lines = [f"if {_COMPILING}{_guard(place)}:", *indented(checked)]
     if isinstance(node, ast.Assert):
-        lines += ["else:", *indented(lines_of(place.text, [node]))]
+        lines += ["else:", *indented(written(place.text, [node]))]
     elif _is_elif(place, node):
         return None
     else:
-        first, *rest = lines_of(place.text, [node])
+        first, *rest = written(place.text, [node])
         lines += [f"el{first}", *rest]
     return replaced(place.text, [node], lines)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 
 from fullgraph.mend.rewriting.branches.place import Place
 from fullgraph.mend.rewriting.branches.reader import Reader
@@ -17,16 +16,18 @@ from fullgraph.mend.rewriting.branches.truth import (
 )
 from fullgraph.mend.rewriting.branches.value import Value
 from fullgraph.mend.rewriting.branches.writing import (
+    dedented,
     indented,
-    lines_of,
     made,
     replaced,
     room_at,
     text_of,
     where,
+    written,
 )
 from fullgraph.mend.rewriting.edit import body_around, swapped
 from fullgraph.mend.rewriting.names import fresh_name, names_in
+from fullgraph.mend.source import lines_of
 
 _BINDING = "{name} = {test}"
 
@@ -185,7 +186,7 @@ class Selection:
             if node.orelse:
                 if _is_elif(node):
                     return None
-                lines += ["else:", *indented(lines_of(self._place.text, node.orelse))]
+                lines += ["else:", *indented(written(self._place.text, node.orelse))]
         return replaced(self._place.text, [node], lines)
 
     # if t: return x
@@ -243,8 +244,8 @@ class Selection:
     def _lines_between(self, node: ast.If, last: ast.stmt | None) -> list[str]:
         """With the comments, as they are."""
         start = (node.orelse[0].lineno - 1 if node.orelse else node.end_lineno) or 0
-        lines = self._place.text.splitlines()[start : last.lineno - 1 if last else None]
-        return textwrap.dedent("\n".join(lines)).strip("\n").splitlines()
+        lines = lines_of(self._place.text)[start : last.lineno - 1 if last else None]
+        return dedented(lines) if lines else []
 
     # if t: self.seen.add_(1)
 

@@ -8,6 +8,7 @@ import textwrap
 import tokenize
 
 from fullgraph.mend.rewriting.edit import indent_of, source_of, stands_alone
+from fullgraph.mend.source import lines_of
 
 _WIDTH = 100
 _STEP = "    "
@@ -46,11 +47,15 @@ def room_at(text: str, statement: ast.stmt) -> int:
     return _WIDTH - len(indent_of(text, statement))
 
 
-def lines_of(text: str, statements: list[ast.stmt]) -> list[str]:
+def dedented(lines: list[str]) -> list[str]:
+    """Lines of a text, without their ends."""
+    return textwrap.dedent("".join(lines)).strip("\n").split("\n")
+
+
+def written(text: str, statements: list[ast.stmt]) -> list[str]:
     """Statements as they are written, dedented."""
-    lines = text.splitlines()
     first, last = statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno
-    return textwrap.dedent("\n".join(lines[first - 1 : last])).splitlines()
+    return dedented(lines_of(text)[first - 1 : last])
 
 
 def replaced(text: str, statements: list[ast.stmt], new: list[str]) -> str | None:
@@ -58,7 +63,7 @@ def replaced(text: str, statements: list[ast.stmt], new: list[str]) -> str | Non
     if not all(stands_alone(text, each) for each in (statements[0], statements[-1])):
         return None
     first, last = statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     indent = indent_of(text, statements[0])
     lost = [each for each in _comments(lines, first, last) if not any(each in line for line in new)]
     new = [*lost, *new]
