@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 
 demo: $(READY)
 	$(BIN)/fullgraph run examples/tour.py
+	@echo
+	$(BIN)/fullgraph fix examples/tour.py
 
 test: lint chromium
 	$(BIN)/pytest

@@ -118,6 +118,20 @@ def test_a_mended_run_has_the_same_output_and_no_break(cli: Cli, program: Path) 
     assert program.read_text() == PROGRAM
 
 
+def test_a_process_that_cannot_be_forked(cli: Cli, program: Path) -> None:
+    cli.environment["FULLGRAPH_FORKS"] = "0"
+    done = cli("fix", "--only", "settings", "--format", "json", program.name)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)["summary"]
+    assert summary["proven"] is True
+    assert summary["sites"]["after"] < summary["sites"]["before"]
+    # There the program is run again and again, and must be the same each time.
+    program.write_text(PROGRAM.replace("torch.arange(4.0)", "torch.randn(4)"))
+    refused = cli("fix", program.name)
+    assert refused.returncode == 2
+    assert "not deterministic" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [

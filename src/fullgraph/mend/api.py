@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -53,14 +52,13 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
 
 
 def _require_forks() -> None:
-    import torch
+    from fullgraph.mend.forks import can_fork
 
-    if not hasattr(os, "fork"):
-        raise FullgraphError("fixes are tried in forks, which this system does not have")
-    if torch.cuda.is_initialized():
+    if not can_fork():
         raise FullgraphError(
-            "CUDA has been initialised, and such a process cannot be forked: call "
-            "fullgraph.compile before anything is on a GPU"
+            "fixes are tried in forks, and this process cannot be forked any more: call "
+            "fullgraph.compile before anything is on a GPU or goes backward, or use "
+            "`fullgraph run --mend`"
         )
 
 

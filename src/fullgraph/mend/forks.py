@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from fullgraph.mend.record import Recorder
 
 _TICK = 0.01
+# How long a fork may take for next to nothing.
+_PROMPT = 20.0
+# Set to 0, nothing is forked.
+NEVER = "FULLGRAPH_FORKS"
 
 
 @cache
@@ -31,8 +35,44 @@ def warm_up() -> None:
     from fullgraph.capture.api import explain
 
     explain(lambda x: x + 1, torch.zeros(1))
-    torch.compile(lambda x: x * 2, backend="aot_eager")(torch.zeros(1, requires_grad=True))
+    # Without a gradient: where autograd has threads, a process that has them cannot be forked.
+    torch.compile(lambda x: x * 2, backend="aot_eager")(torch.zeros(1))
     torch._dynamo.reset()
+
+
+def can_fork() -> bool:
+    """Whether a fork of this process can compute everything that this process can."""
+    if os.environ.get(NEVER) == "0" or not hasattr(os, "fork"):
+        return False
+    import torch
+
+    if (
+        torch.cuda.is_initialized()
+        or torch.xpu.is_initialized()
+        or torch.backends.mps.is_available()
+    ):
+        return False
+    child = os.fork()
+    if child == 0:
+        try:
+            torch.set_num_threads(1)
+            (torch.zeros(1, requires_grad=True) * 2).sum().backward()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return _waited(child, time.monotonic() + _PROMPT) == 0
+
+
+def _waited(child: int, deadline: float) -> int:
+    """The exit status of a process, which is killed if it takes too long."""
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            return os.waitpid(child, 0)[1]
+        time.sleep(_TICK)
 
 
 def start_child(request: Request, recorder: Recorder, folder: Path) -> int:
@@ -41,11 +81,16 @@ def start_child(request: Request, recorder: Recorder, folder: Path) -> int:
     child = os.fork()
     if child == 0:
         try:
-            (folder / f"{request.number}.json").write_bytes(_performed(request, recorder, folder))
+            perform_here(request, recorder, folder)
         finally:
             # Without exit handlers: those belong to the parent.
             os._exit(0)
     return child
+
+
+def perform_here(request: Request, recorder: Recorder, folder: Path) -> None:
+    """In this process, which is of no use for anything else afterwards."""
+    (folder / f"{request.number}.json").write_bytes(_performed(request, recorder, folder))
 
 
 def _performed(request: Request, recorder: Recorder, folder: Path) -> bytes:
@@ -74,6 +119,8 @@ def read_trial(folder: Path, number: int) -> Trial:
 class ForkShop:
     """What `Workshop` is to another process, for calls that were recorded in this one."""
 
+    runs_anew = False
+
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         # From a request to its process and its deadline.
@@ -100,11 +147,5 @@ class ForkShop:
         return number
 
     def answer(self, number: int) -> Trial:
-        child, deadline = self._children[number]
-        while not os.waitpid(child, os.WNOHANG)[0]:
-            if time.monotonic() > deadline:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                break
-            time.sleep(_TICK)
+        _waited(*self._children[number])
         return read_trial(Path(self._folder.name), number)

@@ -168,3 +168,5 @@ class Ready(Struct, frozen=True):
     error: str = ""
     # Where the error came from, for the last lines of a traceback.
     details: str = ""
+    # Whether the process can be forked; if not, the program is run anew for each request.
+    forks: bool = True

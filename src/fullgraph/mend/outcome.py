@@ -66,7 +66,9 @@ def flattened(value: Any, *, deepest: int = _DEEPEST) -> dict[str, Leaf]:
 
 def _leaves(value: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[str, Leaf]]:
     if isinstance(value, torch.Tensor):
-        yield path, value.detach().clone()
+        if type(value) not in (torch.Tensor, torch.nn.Parameter):
+            yield f"{path}:", type(value).__qualname__
+        yield path, _plain(value)
         return
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | torch.dtype):
         yield path, repr(value)
@@ -78,6 +80,12 @@ def _leaves(value: Any, path: str, depth: int, above: set[int]) -> Iterator[tupl
     yield f"{path}:", type(value).__qualname__
     for name, part in parts:
         yield from _leaves(part, f"{path}.{name}", depth - 1, {*above, id(value)})
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy that can be kept: a class of the program's own may not be found again."""
+    with torch._C.DisableTorchFunctionSubclass():
+        return tensor.detach().clone().as_subclass(torch.Tensor)
 
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
@@ -146,7 +154,8 @@ def _gradients(result: Any, inputs: Any, target: Target) -> dict[str, Leaf]:
 
 def _weighed(output: torch.Tensor) -> torch.Tensor:
     values = output.abs() if output.is_complex() else output
-    weights = torch.arange(values.numel(), dtype=torch.float64).mul_(0.7).cos_().to(values.dtype)
+    numbers = torch.arange(values.numel(), dtype=torch.float64)
+    weights = numbers.mul_(0.7).cos_().to(values.device, values.dtype)
     return (values.reshape(-1) * weights).sum().float()
 
 

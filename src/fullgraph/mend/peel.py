@@ -67,6 +67,10 @@ class Peeled(Struct, frozen=True):
 class Shop(Protocol):
     """Where things are tried: a workshop, or forks of this process."""
 
+    # Whether the program is run anew each time; then it has to be the same each time.
+    @property
+    def runs_anew(self) -> bool: ...
+
     def ask(self, task: Any, plan: Plan = ..., effects: Safety = ..., **more: Any) -> int: ...
 
     def answer(self, number: int) -> Trial: ...
@@ -104,6 +108,8 @@ class Peeler:
         baseline = self._shop.answer(self._shop.ask("reference"))
         _require(baseline)
         self._baseline = self._now = baseline
+        if self._shop.runs_anew:
+            _require(self._ask([], varied=False))
         self._patience = max(_PATIENCE, 3 * (time.monotonic() - started))
         proof = self._peel_and_prove()
         return Peeled(
@@ -252,6 +258,9 @@ class Peeler:
 
     def _keep(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> None:
         plan = self._with(chosen)
+        left = {self.identity(cause, plan) for cause in trial.report.causes} if trial.report else ()
+        # A setting that helps several breaks is kept once, for one that is gone.
+        chosen = sorted(chosen, key=lambda each: self.identity(each[0]) in left)
         for cause, candidate in _one_a_change(chosen):
             before = self._text(candidate.path or cause.file) or ""
             after = candidate.file.text if candidate.file else before
@@ -413,7 +422,6 @@ def _one_a_fixer(found: Iterable[tuple[Cause, Candidate]]) -> list[tuple[Cause, 
 
 
 def _one_a_change(chosen: list[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
-    """A setting that helps several breaks is kept once."""
     changes = {repr((c.fixer, c.settings, c.path)): (cause, c) for cause, c in reversed(chosen)}
     return list(changes.values())[::-1]
 

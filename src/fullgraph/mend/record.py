@@ -46,8 +46,10 @@ class Modes:
 
     grad: bool
     inference: bool
-    autocast: torch.dtype | None
+    # By the kind of device.
+    autocast: dict[str, torch.dtype]
     rng: torch.Tensor
+    cuda_rng: list[torch.Tensor]
     python_rng: Any
     numpy_rng: Any
 
@@ -57,8 +59,13 @@ class Modes:
         return cls(
             grad=torch.is_grad_enabled(),
             inference=torch.is_inference_mode_enabled(),
-            autocast=torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None,
+            autocast={
+                device: torch.get_autocast_dtype(device)
+                for device in ("cpu", "cuda")
+                if torch.is_autocast_enabled(device)
+            },
             rng=torch.get_rng_state(),
+            cuda_rng=torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],
             python_rng=random.getstate(),
             numpy_rng=numpy.random.get_state() if numpy else None,
         )
@@ -66,6 +73,8 @@ class Modes:
     @contextmanager
     def again(self) -> Iterator[None]:
         torch.set_rng_state(self.rng)
+        if self.cuda_rng:
+            torch.cuda.set_rng_state_all(self.cuda_rng)
         random.setstate(self.python_rng)
         if self.numpy_rng is not None:
             sys.modules["numpy"].random.set_state(self.numpy_rng)
@@ -73,8 +82,8 @@ class Modes:
             if self.inference:
                 stack.enter_context(torch.inference_mode())
             stack.enter_context(torch.set_grad_enabled(self.grad))
-            if self.autocast is not None:
-                stack.enter_context(torch.autocast("cpu", dtype=self.autocast))
+            for device, dtype in self.autocast.items():
+                stack.enter_context(torch.autocast(device, dtype=dtype))
             yield
 
 
@@ -165,6 +174,6 @@ def _cloned_tensor(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
     if key not in memo:
         memo[key] = storage.clone()
     with torch.no_grad():
-        copied = torch.empty(0, dtype=tensor.dtype)
+        copied = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
         copied.set_(memo[key], tensor.storage_offset(), tensor.shape, tensor.stride())
     return copied.requires_grad_(tensor.requires_grad)

@@ -31,32 +31,43 @@ class Workshop:
         self._buffer = b""
         self._done: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
+        # From a request to the process that was started for it, and its deadline.
+        self._spawned: dict[int, tuple[subprocess.Popen[bytes], float]] = {}
 
     def __enter__(self) -> Workshop:
         self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-mend-")
         self.folder = Path(self._folder.name)
         requests, self._to = os.pipe()
         self._from, replies = os.pipe()
-        with (self.folder / "output.txt").open("wb") as output:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable, "-m", "fullgraph.mend.workshop",
-                    str(requests), str(replies), str(self.folder), *self._target,
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                pass_fds=(requests, replies),
-                env=_environment(),
-            )  # fmt: skip
+        started = time.monotonic()
+        self._process = self._start(str(requests), str(replies), pass_fds=(requests, replies))
         os.close(requests)
         os.close(replies)
         try:
             self.ready = self._wait_until_ready()
+            self._run_time = time.monotonic() - started
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
+
+    def _start(self, *how: str, pass_fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+        with (self.folder / "output.txt").open("ab") as output:
+            return subprocess.Popen(
+                [
+                    sys.executable, "-m", "fullgraph.mend.workshop",
+                    *how, str(self.folder), *self._target,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=pass_fds,
+                env=_environment(),
+            )  # fmt: skip
+
+    @property
+    def runs_anew(self) -> bool:
+        return not self.ready.forks
 
     def __exit__(
         self,
@@ -66,6 +77,9 @@ class Workshop:
     ) -> None:
         os.close(self._to)
         os.close(self._from)
+        for process, _ in self._spawned.values():
+            process.kill()
+            process.wait()
         if self._process is not None:
             try:
                 self._process.wait(2)
@@ -99,11 +113,24 @@ class Workshop:
         """Start something; `answer` has what it found."""
         self._number += 1
         request = Request(self._number, task, plan, effects=effects, **more)
-        os.write(self._to, json.encode(request) + b"\n")
+        if self.ready.forks:
+            os.write(self._to, json.encode(request) + b"\n")
+        else:
+            (self.folder / f"request-{self._number}.json").write_bytes(json.encode(request))
+            deadline = time.monotonic() + 2 * self._run_time + request.seconds
+            self._spawned[self._number] = (self._start("once", str(self._number)), deadline)
         return self._number
 
     def answer(self, number: int) -> Trial:
-        """Wait for it; the workshop ends what takes longer than it may."""
+        """Wait for it; what takes longer than it may is ended."""
+        if number in self._spawned:
+            process, deadline = self._spawned.pop(number)
+            try:
+                process.wait(max(deadline - time.monotonic(), 0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            return read_trial(self.folder, number)
         while number not in self._done:
             self._done.add(json.decode(self._read_line(), type=int))
         return read_trial(self.folder, number)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -27,6 +28,8 @@ from fullgraph.mend.vary import variations
 
 _REFERENCE = "reference.pt"
 _MOST_DIFFERENCES = 12
+# Timing goes on until steady calls have taken this long, and for so many rounds.
+_TIMING = 0.5
 _STEADY_ROUNDS = 8
 
 
@@ -228,18 +231,24 @@ def _timed(request: Request, samples: list[Sample]) -> Trial:
     torch._dynamo.reset()
     calls = [sample.call for sample in samples if sample.recorded]
     functions = {id(call.target): compiled(call.target, request.backend) for call in calls}
-    best = float("inf")
+    best, steady = float("inf"), 0.0
     with around(request.plan):
-        for _ in range(_STEADY_ROUNDS):
-            spent = 0.0
-            for call in calls:
-                args, kwargs = cloned((call.args, call.kwargs))
-                with _same_state(call.target), call.modes.again():
-                    started = time.perf_counter()
-                    functions[id(call.target)](*args, **kwargs)
-                    spent += time.perf_counter() - started
+        for done in count(1):
+            spent = sum(_timed_call(call, functions[id(call.target)]) for call in calls)
+            # The first rounds compile.
+            steady += spent if done > _STEADY_ROUNDS // 2 else 0.0
             best = min(best, spent)
+            if done >= _STEADY_ROUNDS and steady > _TIMING:
+                break
     return Trial(request.number, None, seconds=best)
+
+
+def _timed_call(call: Call, function: Callable[..., Any]) -> float:
+    args, kwargs = cloned((call.args, call.kwargs))
+    with _same_state(call.target), call.modes.again():
+        started = time.perf_counter()
+        function(*args, **kwargs)
+        return time.perf_counter() - started
 
 
 def _unreached(

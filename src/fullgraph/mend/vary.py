@@ -52,7 +52,7 @@ def _other_floats(value: torch.Tensor, generator: torch.Generator) -> torch.Tens
         return value
     values = value.float()
     spread = float(values.std(correction=0)) or 1.0
-    noise = torch.randn(value.shape, generator=generator)
+    noise = torch.randn(value.shape, generator=generator).to(value.device)
     return (noise * spread + values.mean()).to(value.dtype)
 
 

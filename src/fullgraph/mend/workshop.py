@@ -1,10 +1,14 @@
 """A process that runs the program once, recording, and then forks a child for each request.
 
     python -m fullgraph.mend.workshop REQUESTS REPLIES FOLDER SCRIPT|-m MODULE [ARG]...
+    python -m fullgraph.mend.workshop once NUMBER FOLDER SCRIPT|-m MODULE [ARG]...
 
 REQUESTS and REPLIES are the numbers of open pipes. A child starts with the model built and the
 calls recorded, so trying something costs a compile and not a start of the program. It writes what
 it found to FOLDER; the parent says on REPLIES that it is done.
+
+What has used a GPU, or the threads that autograd has with some builds of torch, cannot be forked.
+Then the second form is used, which runs the program and performs one request by itself.
 """
 
 from __future__ import annotations
@@ -18,17 +22,42 @@ import time
 import traceback
 import types
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import json
 
 from fullgraph.mend.model import Ready, Request
+
+if TYPE_CHECKING:
+    from fullgraph.mend.record import Recorder
 
 _TICK = 0.05
 
 
 def main(arguments: list[str]) -> None:
     requests, replies, folder, *target = arguments
+    if requests == "once":
+        _perform_once(Path(folder), replies, target)
+        return
+    from fullgraph.mend.forks import can_fork
+
+    recorder, error, details = _recorded(target)
+    ready = Ready(
+        calls=tuple(call.target.name for call in recorder.calls),
+        functions=tuple(each.name for each in recorder.targets),
+        error=error,
+        details=details,
+        forks=bool(error) or can_fork(),
+    )
+    _reply(int(replies), ready)
+    if not error and ready.forks:
+        _Server(recorder, Path(folder), int(requests), int(replies)).serve()
+    # The program's threads and exit handlers are of no interest any more.
+    os._exit(0)
+
+
+def _recorded(target: list[str]) -> tuple[Recorder, str, str]:
+    """Run the program; its calls, and what went wrong with it."""
     import torch
 
     from fullgraph.mend.record import Recorder
@@ -39,16 +68,16 @@ def main(arguments: list[str]) -> None:
     uninstall = recorder.install()
     error, details = _run(target)
     uninstall()
-    ready = Ready(
-        calls=tuple(call.target.name for call in recorder.calls),
-        functions=tuple(each.name for each in recorder.targets),
-        error=error,
-        details=details,
-    )
-    _reply(int(replies), ready)
+    return recorder, error, details
+
+
+def _perform_once(folder: Path, number: str, target: list[str]) -> None:
+    from fullgraph.mend.forks import perform_here
+
+    recorder, error, _ = _recorded(target)
     if not error:
-        _Server(recorder, Path(folder), int(requests), int(replies)).serve()
-    # The program's threads and exit handlers are of no interest any more.
+        request = json.decode((folder / f"request-{number}.json").read_bytes(), type=Request)
+        perform_here(request, recorder, folder)
     os._exit(0)
 
 
@@ -85,7 +114,7 @@ def _run_script(target: list[str]) -> None:
 
 
 class _Server:
-    def __init__(self, recorder: Any, folder: Path, requests: int, replies: int) -> None:
+    def __init__(self, recorder: Recorder, folder: Path, requests: int, replies: int) -> None:
         self._recorder = recorder
         self._folder = folder
         self._requests = requests

@@ -14,6 +14,7 @@ def _words(text: str) -> frozenset[str]:
 PURE_MODULES = (
     "math", "cmath", "operator", "itertools", "functools", "collections", "statistics", "string",
     "re", "bisect", "fractions", "decimal", "numbers", "typing", "dataclasses", "enum", "copy",
+    "zlib", "binascii", "hashlib", "colorsys", "unicodedata", "textwrap", "fnmatch",
     "torch", "numpy", "scipy", "einops", "opt_einsum",
 )  # fmt: skip
 
@@ -57,6 +58,7 @@ EFFECTS = {
     "multiprocessing.": "uses processes",
     "pathlib.": "touches files",
     "pickle.": "reads or writes objects",
+    "hashlib.file_digest": "reads a file",
     "gc.": "touches the garbage collector",
     "time.sleep": "waits",
     "torch.save": "writes a file",

@@ -41,8 +41,8 @@ class Hooks:
         self._owner: int | None = None
         self._lock = threading.Lock()
         self._patches = [
-            _Attribute(TensorVariable, "method_item", self._item),
-            _Attribute(TensorVariable, "method_tolist", self._tolist),
+            _Attribute(*_tensor_method("item"), self._item),
+            _Attribute(*_tensor_method("tolist"), self._tolist),
             _Attribute(utils, "_get_fake_value_impl", self._fake_value),
             _Attribute(BuiltinVariable, "call_function", self._builtin),
         ]
@@ -283,6 +283,12 @@ class _Attribute:
         # Somebody may have put something around ours; then it stays and does nothing.
         if getattr(self._owner, self._name) is self._ours:
             setattr(self._owner, self._name, self._original)
+
+
+def _tensor_method(name: str) -> tuple[Any, str]:
+    """Where Dynamo looks for what it does for a tensor's method: since 2.15 in a table."""
+    table = getattr(TensorVariable, "tp_methods", {})
+    return (table[name], "handler") if name in table else (TensorVariable, f"method_{name}")
 
 
 def _depends_on_data(result: Any) -> bool:
