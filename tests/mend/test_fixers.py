@@ -38,4 +38,4 @@ def test_it_leaves_alone(fixer: Fixer, source: str, tmp_path: Path) -> None:
 def test_every_fixer_says_what_it_is_about() -> None:
     for fixer in all_fixers():
         assert len(fixer.about.split("\n\n")) >= 3, fixer.name
-        assert fixer.changes, fixer.name
+        assert fixer.changes or fixer.kind == "ease", fixer.name

@@ -55,7 +55,7 @@ def fix_program(
 
 
 def _chosen(only_settings: bool) -> list[Fixer]:
-    return [each for each in all_fixers() if not only_settings or each.kind == "setting"]
+    return [each for each in all_fixers() if not only_settings or each.kind in ("setting", "ease")]
 
 
 def _require_calls(shop: Workshop) -> None:

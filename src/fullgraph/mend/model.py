@@ -14,8 +14,9 @@ from fullgraph.model.report import Report
 # come later. dropped: they are left out while compiled. specialised: a new value of an input
 # compiles once more.
 Safety = Literal["exact", "reordered", "dropped", "specialised"]
-# In the order of preference. escape: what Dynamo is told not to look into.
-Kind = Literal["setting", "rewrite", "hoist", "guard", "escape"]
+# In the order of preference. escape: what Dynamo is told not to look into. ease: the break stays,
+# but does less harm.
+Kind = Literal["setting", "rewrite", "hoist", "guard", "escape", "ease"]
 
 
 class MendError(FullgraphError):

@@ -129,6 +129,7 @@ class Peeler:
             while self._causes() and not self._late():
                 if not any(stage() for stage in self._stages):
                     break
+            self._ease()
             self._leave_out_what_is_not_needed()
             if self._plan == proven_plan:
                 return proof
@@ -195,6 +196,11 @@ class Peeler:
         escapes = self._candidates(lambda fixer: fixer.kind == "escape")
         return any(self._try([each]) for each in (*settings, *escapes))
 
+    def _ease(self) -> None:
+        """What makes breaks that stay less bad."""
+        for each in _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "ease")):
+            self._try([each])
+
     def _candidates(
         self, wanted: Callable[[Fixer], bool], *, again: bool = False
     ) -> Iterator[tuple[Cause, Candidate]]:
@@ -247,7 +253,9 @@ class Peeler:
         return plan
 
     def _refused(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> bool:
-        why = self._objection(trial, self._with(chosen), [cause for cause, _ in chosen])
+        eases = all(candidate.kind == "ease" for _, candidate in chosen)
+        causes = [] if eases else [cause for cause, _ in chosen]
+        why = self._objection(trial, self._with(chosen), causes)
         for cause, candidate in chosen if why else ():
             if len(chosen) == 1 or candidate.kind != "setting":
                 self._failed.add(self._mark(cause, candidate))
@@ -268,7 +276,7 @@ class Peeler:
         self._plan, self._now = plan, trial
 
     def _objection(self, trial: Trial, plan: Plan, causes: list[Cause]) -> str:
-        """Why a trial is not good enough; empty if it is."""
+        """Why a trial is not good enough; empty if it is. `causes` are to be gone."""
         if trial.error or trial.report is None:
             return trial.error or "nothing could be captured"
         if trial.differences:
@@ -279,10 +287,12 @@ class Peeler:
         before, after = _score(self._now), _score(trial)
         known = {self.identity(cause) for cause in self._causes()}
         left = {self.identity(cause, plan) for cause in trial.report.causes}
-        if {self.identity(cause) for cause in causes} <= left:
+        if causes and {self.identity(cause) for cause in causes} <= left:
             return "the break is still there"
         if after < before:
             return ""
+        if not causes:
+            return "it is no better than before"
         places = {(cause.file, cause.function) for cause in causes}
         for cause in trial.report.causes:
             if (cause.file, cause.function) in places and self.identity(cause, plan) not in known:

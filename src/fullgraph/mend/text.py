@@ -96,7 +96,7 @@ def _end(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]:
     else:
         yield ""
         yield from terminal.wrapped(f"proof: {proof_line(report.proof)}", "", "  ")
-        if any(fix.kind in ("rewrite", "hoist", "setting") for fix in report.fixes):
+        if any(fix.kind != "guard" for fix in report.fixes):
             yield f"apply with: fullgraph fix --apply {command}"
         yield f"run it mended, without touching a file: fullgraph run --mend {command}"
     if report.out_of_time:

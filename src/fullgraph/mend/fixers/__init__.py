@@ -4,7 +4,7 @@ A file is about one of them. Its docstring says what it does, why the pattern br
 the change is. It has
 
     TITLE       what a report calls it, "branch on a tensor → torch.where"
-    KIND        setting, rewrite, hoist, guard or escape; they are tried in this order
+    KIND        setting, rewrite, hoist, guard, escape or ease; they are tried in this order
     SAFETY      what it may change: see mend/model.py
     CHANGES     programs that it must mend, and
     REFUSES     programs that it, or the proof, must leave alone: name -> source
