@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fullgraph.errors import FullgraphError
 
 # The tests of this package pass on these.
-RELEASES = ((2, 13), (2, 15))
+RELEASES = ((2, 13), (2, 14), (2, 15))
 
 
 class ValueGuardError(FullgraphError):
