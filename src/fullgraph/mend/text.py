@@ -87,6 +87,9 @@ def _guards(report: FixReport, terminal: Terminal) -> Iterator[str]:
         for guard in report.guards:
             where = f"{shown_path(guard.file)}:{guard.line}"
             yield terminal.clipped(f"{_INDENT}{where}  {guard.input} is {clean(guard.value)}")
+        failed = sum(bool(guard.failed) for guard in report.guards)
+        if failed:
+            yield f"{_INDENT}other values compile once more: so did {failed} of these when tried"
 
 
 def _end(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]:

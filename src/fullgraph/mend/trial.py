@@ -24,6 +24,7 @@ from fullgraph.mend.model import Difference, GuardCost, Request, Safety, Samples
 from fullgraph.mend.outcome import Outcome, compared, run_call
 from fullgraph.mend.patch import apply_patches
 from fullgraph.mend.record import Call, Recorder, Target, cloned
+from fullgraph.mend.value_guards import GuardFact
 from fullgraph.mend.vary import variations
 
 _REFERENCE = "reference.pt"
@@ -131,6 +132,8 @@ class _Tried:
                 self._run_compiled(recorded=True)
             report = watch.report()
             self._repeat()
+            facts = list(log.guards) if log is not None else []
+            costs = [1e6 * fact.seconds / max(fact.checked, 1) for fact in facts]
             if self._request.varied:
                 breaks = self.run_varied()
         tried = [sample for sample in self._samples if sample.name in self.compiled]
@@ -147,7 +150,7 @@ class _Tried:
             ),
             recompiled=self._recompiled,
             varied_sites=breaks,
-            guards=_costs(log),
+            guards=tuple(map(_guard_cost, facts, costs)),
         )
 
     def run_varied(self) -> int:
@@ -305,17 +308,15 @@ def _put_back(table: dict[str, Any], before: dict[str, Any]) -> None:
             table[name] = value
 
 
-def _costs(log: Any) -> tuple[GuardCost, ...]:
-    return tuple(
-        GuardCost(
-            file=fact.file,
-            line=fact.line,
-            input=fact.input,
-            kind=fact.kind,
-            value=fact.shown,
-            checked=fact.checked,
-            microseconds=round(1e6 * fact.seconds / max(fact.checked, 1), 1),
-            failed=fact.failed,
-        )
-        for fact in (log.guards if log is not None else ())
+def _guard_cost(fact: GuardFact, microseconds: float) -> GuardCost:
+    """Of a guard for the program's own calls; how often it failed is with varied inputs too."""
+    return GuardCost(
+        file=fact.file,
+        line=fact.line,
+        input=fact.input,
+        kind=fact.kind,
+        value=fact.shown,
+        checked=fact.checked,
+        microseconds=round(microseconds, 1),
+        failed=fact.failed,
     )

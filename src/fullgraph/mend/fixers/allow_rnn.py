@@ -17,7 +17,8 @@ SAFETY = "exact"
 
 
 def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.id == "GB0014":
+    # The second since 2.15, for this among others; whether it is this shows when it is tried.
+    if spot.cause.id in ("GB0014", "GB0148"):
         yield Candidate("allow_rnn", TITLE, "setting", "exact", settings={"allow_rnn": True})
 
 

@@ -51,8 +51,9 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
     function = function_at(tree, spot.cause.line) if tree else None
     if tree is None or function is None:
         return
+    module = Definitions(tree)
     local = {each.arg for each in arguments_of(function)} | bound_in(function)
-    reader = _Reader(Definitions(tree).imports, local)
+    reader = _Reader(module.imports, local, {*module.functions, *module.classes})
     around = nodes_at(tree, spot.cause.line, spot.cause.column, spot.text)
     # The largest that gives a plain value and has something in it that Dynamo does not enter.
     found = [each for each in around if reader.is_plain(each) and reader.calls(each)]
@@ -72,9 +73,11 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
 
 
 class _Reader:
-    def __init__(self, imports: Mapping[str, str], local: set[str]) -> None:
+    def __init__(self, imports: Mapping[str, str], local: set[str], own: set[str]) -> None:
         self._imports = imports
         self._local = local
+        # What the file defines itself, perhaps under the name of something else.
+        self._own = own
 
     def is_plain(self, node: ast.expr) -> bool:
         """Whether an expression gives a number, a string or a truth value, and nothing else."""
@@ -123,9 +126,8 @@ class _Reader:
         root = function
         while isinstance(root, ast.Attribute):
             root = root.value
-        if not isinstance(root, ast.Name) or root.id in self._local:
+        if not isinstance(root, ast.Name) or root.id in self._local | self._own:
             return ""
-        # A class of this file may have the name of a module.
         is_known = isinstance(function, ast.Name) or root.id in self._imports
         return dotted(function, self._imports) if is_known else ""
 

@@ -168,6 +168,8 @@ _RULES = {
     "GB0811": (_groupby,),
     "GB0147": (_annotated_container,),
     "GB0142": (_stored_mode,),
+    # Since 2.15 for the same.
+    "GB0008": (_stored_mode,),
     "GB4198": (_deepcopy,),
 }
 
