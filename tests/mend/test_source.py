@@ -81,6 +81,8 @@ def test_a_line_outside_of_functions_has_none() -> None:
 def test_an_import_that_is_there_is_not_added() -> None:
     text = '"""About."""\n\nimport torch\nfrom math import pi\n\nx = pi\n'
     assert with_imports(text, ("import torch",)) == (text, ())
+    together = "import math, torch\n"
+    assert with_imports(together, ("import math", "import torch")) == (together, ())
     new, added = with_imports(text, ("import math", "import torch"))
     assert added == ("import math",)
     assert new.index("import math") > new.index("from math import pi")

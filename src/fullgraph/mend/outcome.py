@@ -17,6 +17,7 @@ import torch
 from fullgraph.mend.record import Call, Target, cloned
 
 _DEEPEST = 8
+_SHOWN = 60
 _TORCH = os.path.dirname(torch.__file__)
 # A tensor, or the text of anything else.
 Leaf: TypeAlias = "torch.Tensor | str"
@@ -266,9 +267,18 @@ def _compare_leaves(
         if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
             problem = _tensor_problem(old, new, exact, found)
         else:
-            problem = "" if _same_text(old, new, exact) else f"{new!s:.60} instead of {old!s:.60}"
+            problem = (
+                "" if _same_text(old, new, exact) else f"{_short(new)} instead of {_short(old)}"
+            )
         if problem:
-            found.problems.append(f"{what}{path}: {problem}")
+            separator = "" if path[:1] in ("", ".", ":") else " "
+            found.problems.append(f"{what}{separator}{path}: {problem}")
+
+
+def _short(leaf: Leaf) -> str:
+    if isinstance(leaf, torch.Tensor):
+        return f"a tensor of shape {tuple(leaf.shape)}"
+    return leaf if len(leaf) <= _SHOWN else f"{leaf[: _SHOWN - 1]}…"
 
 
 def _same_text(old: Leaf, new: Leaf, exact: bool) -> bool:

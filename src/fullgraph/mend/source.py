@@ -105,8 +105,11 @@ def _inside_strings(tree: ast.AST) -> set[int]:
 def with_imports(text: str, statements: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """The file with these imports, and which of them it lacked."""
     tree = parsed(text)
-    present = {ast.unparse(node) for node in tree.body if isinstance(node, ast.Import)}
-    present |= {ast.unparse(node) for node in tree.body if isinstance(node, ast.ImportFrom)}
+    present = {ast.unparse(node) for node in tree.body if isinstance(node, ast.ImportFrom)}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            # Of `import math, torch` each by itself.
+            present |= {ast.unparse(ast.Import([each])) for each in node.names}
     missing = tuple(each for each in statements if each not in present)
     if not missing:
         return text, ()

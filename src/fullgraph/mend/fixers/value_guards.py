@@ -17,10 +17,13 @@ TITLE = "values of integer inputs → guarded constants"
 KIND = "guard"
 SAFETY = "specialised"
 
+_CATEGORIES = ("data-dependent", "dynamic-shapes")
+
 
 def candidates(spot: Spot) -> Iterator[Candidate]:
     # Without an id: a symbol that a setting has put into the graph, and that Python asks about.
-    if spot.cause.category in ("data-dependent", "dynamic-shapes") or spot.cause.id is None:
+    is_range = spot.cause.id == "GB0059" and "range(" in spot.line
+    if spot.cause.category in _CATEGORIES or spot.cause.id is None or is_range:
         yield Candidate("value_guards", TITLE, "guard", "specialised", guards=True)
 
 
@@ -33,6 +36,17 @@ def f(x, lengths):
 
 def inputs():
     return torch.randn(6, 4), torch.tensor([1, 2, 3])
+""",
+    "as often as an input says": """
+import torch
+
+def f(x, times):
+    for _ in range(times):
+        x = x.sin()
+    return x
+
+def inputs():
+    return torch.randn(6), torch.tensor(3)
 """,
 }
 REFUSES = {
