@@ -8,7 +8,9 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -38,6 +40,9 @@ def warm_up() -> None:
     # Without a gradient: where autograd has threads, a process that has them cannot be forked.
     torch.compile(lambda x: x * 2, backend="aot_eager")(torch.zeros(1))
     torch._dynamo.reset()
+    with suppress(ImportError):
+        # What the first gradient would import, and that takes longer than all the rest.
+        import_module("torch._inductor.lowering")
 
 
 def can_fork() -> bool:
