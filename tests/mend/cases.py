@@ -13,8 +13,9 @@ import torch
 
 from fullgraph.mend.fixers import Fixer
 from fullgraph.mend.forks import ForkShop
-from fullgraph.mend.peel import Peeled, Peeler
+from fullgraph.mend.peel import Peeler
 from fullgraph.mend.record import Call, Modes, Recorder, Target
+from fullgraph.mend.steps import Peeled
 
 _SECONDS = 60.0
 

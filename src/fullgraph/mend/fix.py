@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from fullgraph.mend.fixers import Fixer, all_fixers
 from fullgraph.mend.model import MendError, Plan
-from fullgraph.mend.peel import Peeled, Peeler
+from fullgraph.mend.peel import Peeler
 from fullgraph.mend.report import FixReport, changed_lines, fix_report
 from fullgraph.mend.shop import Workshop
+from fullgraph.mend.steps import Peeled
 from fullgraph.model.report import YOURS
 
 Tell = Callable[[str], None]

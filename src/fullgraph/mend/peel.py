@@ -12,12 +12,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
-
-from msgspec import Struct
+from typing import Any
 
 from fullgraph.mend.fixers import Fixer, Spot, all_fixers
-from fullgraph.mend.model import Candidate, MendError, Plan, Safety, Trial
+from fullgraph.mend.model import Candidate, MendError, Plan, Trial
+from fullgraph.mend.steps import (
+    Attempt,
+    Peeled,
+    Shop,
+    Step,
+    least_safe,
+    plan_of,
+    score,
+    without_step,
+)
 from fullgraph.model.report import Cause
 
 # Everything is proven with these.
@@ -27,53 +35,7 @@ Tell = Callable[[str], None]
 _MOST_NEW = 4
 # A trial may take this long, or three times as long as the program itself.
 _PATIENCE = 30.0
-_SAFETIES: tuple[Safety, ...] = ("exact", "specialised", "reordered", "dropped")
-
-
-class Step(Struct, frozen=True):
-    """Something that is kept, and the break that it was for."""
-
-    candidate: Candidate
-    cause: Cause
-    # The break's identity.
-    about: str = ""
-    # How the file was before, and how it is with it.
-    before: str = ""
-    after: str = ""
-
-
-class Attempt(Struct, frozen=True):
-    """Something that was tried and is not kept."""
-
-    title: str
-    why: str
-
-
 _NO_SOURCE = Attempt("reading its source", "there is no file that could be read")
-
-
-class Peeled(Struct, frozen=True):
-    baseline: Trial
-    # With the eager backend, then with the others.
-    final: Trial
-    deeper: dict[str, Trial]
-    plan: Plan
-    steps: tuple[Step, ...]
-    # What was tried for the breaks that are left, by `identity`.
-    tried: dict[str, tuple[Attempt, ...]]
-    out_of_time: bool
-
-
-class Shop(Protocol):
-    """Where things are tried: a workshop, or forks of this process."""
-
-    # Whether the program is run anew each time; then it has to be the same each time.
-    @property
-    def runs_anew(self) -> bool: ...
-
-    def ask(self, task: Any, plan: Plan = ..., effects: Safety = ..., **more: Any) -> int: ...
-
-    def answer(self, number: int) -> Trial: ...
 
 
 class Peeler:
@@ -185,7 +147,7 @@ class Peeler:
         if all(step.candidate.kind != "guard" for step in rest):
             rest.append(Step(candidate, cause, self.identity(cause)))
         trial = self._ask(rest, varied=False, seconds=self._patience)
-        if trial.error or trial.differences or _score(trial) >= _score(self._now):
+        if trial.error or trial.differences or score(trial) >= score(self._now):
             return False
         self._start_over(rest, trial)
         return True
@@ -235,7 +197,7 @@ class Peeler:
         good = [each for each in done if not self._refused(*each)]
         if not good:
             return False
-        self._keep(*min(good, key=lambda each: _score(each[1])))
+        self._keep(*min(good, key=lambda each: score(each[1])))
         return True
 
     def _start(self, chosen: list[tuple[Cause, Candidate]]) -> int | None:
@@ -284,7 +246,7 @@ class Peeler:
             return f"{first.mode}, {first.sample}: {first.what}"
         if trial.recompiled > self._now.recompiled:
             return f"the second and third call compile {trial.recompiled} more"
-        before, after = _score(self._now), _score(trial)
+        before, after = score(self._now), score(trial)
         known = {self.identity(cause) for cause in self._causes()}
         left = {self.identity(cause, plan) for cause in trial.report.causes}
         if causes and {self.identity(cause) for cause in causes} <= left:
@@ -321,14 +283,14 @@ class Peeler:
     # At the end
 
     def _leave_out_what_is_not_needed(self) -> None:
-        if self._steps and _score(self._now) >= _score(self._baseline):
+        if self._steps and score(self._now) >= score(self._baseline):
             self._start_over([])
         for step in reversed(self._steps):
             without = without_step(self._steps, step)
             if not without or self._late():
                 continue
             trial = self._ask(without, varied=False)
-            if not trial.error and not trial.differences and _score(trial) <= _score(self._now):
+            if not trial.error and not trial.differences and score(trial) <= score(self._now):
                 self._start_over(without, trial)
 
     def _start_over(self, steps: list[Step], trial: Trial | None = None) -> None:
@@ -392,39 +354,9 @@ class Peeler:
         self._dropped.add(_about(step.candidate, step.about))
 
 
-def without_step(steps: list[Step], step: Step) -> list[Step]:
-    """Without a step, and without later rewrites of its file: those have it in their text."""
-    place = steps.index(step)
-    path = step.candidate.path
-    return [
-        each
-        for number, each in enumerate(steps)
-        if number < place or (number > place and (path is None or each.candidate.path != path))
-    ]
-
-
 def _about(candidate: Candidate, identity: str) -> str:
     """A rewrite is about one break; a setting or a guard is about all of them."""
     return f"{candidate.title} {identity if candidate.file is not None else ''}"
-
-
-def plan_of(steps: Iterable[Step]) -> Plan:
-    plan = Plan()
-    for step in steps:
-        plan = step.candidate.added_to(plan)
-    return plan
-
-
-def _score(trial: Trial) -> tuple[int, int, int]:
-    """Less is better: sites, frames in eager, graphs."""
-    if trial.report is None:
-        return (10**9, 0, 0)
-    summary = trial.report.summary
-    return (summary.sites + summary.eager_frames, summary.eager_frames, summary.graphs)
-
-
-def least_safe(candidates: Iterable[Candidate]) -> Safety:
-    return max((each.safety for each in candidates), key=_SAFETIES.index, default="exact")
 
 
 def _one_a_fixer(found: Iterable[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:

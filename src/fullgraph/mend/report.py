@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from fullgraph.mend import source
 from fullgraph.mend.model import GuardCost, Kind, Plan, Safety
-from fullgraph.mend.peel import Attempt, Peeled, Step
 from fullgraph.mend.settings import lines_of
+from fullgraph.mend.steps import Attempt, Peeled, Step
 from fullgraph.model.report import Cause
 
 # The history of the format.
