@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from fullgraph.mend.outcome import Outcome, compared, run_call
+from fullgraph.mend.outcome import NO_GRADIENT, Outcome, compared, run_call
 from fullgraph.mend.record import Call, Modes, Target, cloned
 from fullgraph.mend.vary import variations
 
@@ -112,3 +112,14 @@ def test_variations_keep_shapes_and_reach_other_values() -> None:
             assert [tensor.shape for tensor in each.args] == [(4, 2), (4,)]
     assert varied["integers one less"].args[1].tolist() == [2, 0, 1, 1]
     assert torch.equal(varied["integers shuffled"].args[0], call.args[0])
+
+
+def test_a_gradient_of_zeros_is_none_only_where_the_backend_makes_it() -> None:
+    none = Outcome(gradients={"weight": NO_GRADIENT})
+    zeros = Outcome(gradients={"weight": torch.zeros(2)})
+    some = Outcome(gradients={"weight": torch.tensor([0.0, 1e-9])})
+    assert compared(none, zeros, exact=False).problems
+    allowed = compared(none, zeros, exact=False, allow_zeros=True)
+    assert (allowed.problems, allowed.zeros) == ([], 1)
+    assert compared(none, some, exact=False, allow_zeros=True).problems
+    assert compared(zeros, none, exact=False, allow_zeros=True).problems

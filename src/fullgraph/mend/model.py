@@ -147,6 +147,8 @@ class Trial(Struct, frozen=True):
     # The largest difference between numbers that were allowed to differ.
     largest: float = 0.0
     gradients: int = 0
+    # Of one call, those that are zero where the program as it is has none.
+    zero_gradients: int = 0
     samples: Samples = Samples(0, 0, 0)
     # Compiles during the second and third call with the same inputs.
     recompiled: int = 0

@@ -17,6 +17,7 @@ import torch
 from fullgraph.mend.record import Call, Target, cloned
 
 _DEEPEST = 8
+NO_GRADIENT = "no gradient"
 _SHOWN = 60
 _TORCH = os.path.dirname(torch.__file__)
 # A tensor, or the text of anything else.
@@ -148,7 +149,7 @@ def _gradients(result: Any, inputs: Any, target: Target) -> dict[str, Leaf]:
     loss = sum((_weighed(output) for output in outputs), torch.zeros(()))
     found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
     return {
-        name: "no gradient" if gradient is None else gradient.detach().clone()
+        name: NO_GRADIENT if gradient is None else gradient.detach().clone()
         for name, gradient in zip(wanted, found, strict=True)
     }
 
@@ -212,11 +213,25 @@ def _is_torchs(warning: warnings.WarningMessage) -> bool:
 class Comparison:
     problems: list[str] = field(default_factory=list)
     largest: float = 0.0
+    # Gradients that are zero where there was none, and whether that is no problem.
+    zeros: int = 0
+    allow_zeros: bool = False
 
 
-def compared(before: Outcome, after: Outcome, *, exact: bool, effects: str = "exact") -> Comparison:
-    """Where `after` is not what `before` was. `effects` is how safe a fix claims to be."""
-    found = Comparison()
+def compared(
+    before: Outcome,
+    after: Outcome,
+    *,
+    exact: bool,
+    effects: str = "exact",
+    allow_zeros: bool = False,
+) -> Comparison:
+    """Where `after` is not what `before` was. `effects` is how safe a fix claims to be.
+
+    `allow_zeros` lets a gradient be zero where there was none. Backends that trace the backward
+    pass make it so for whatever is in a graph but has no part in the loss.
+    """
+    found = Comparison(allow_zeros=allow_zeros)
     if before.raised or after.raised:
         _compare_errors(before, after, exact, found)
     else:
@@ -266,13 +281,20 @@ def _compare_leaves(
         new = after[path]
         if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
             problem = _tensor_problem(old, new, exact, found)
+        elif _same_text(old, new, exact):
+            problem = ""
+        elif found.allow_zeros and isinstance(old, str) and old == NO_GRADIENT and _is_zero(new):
+            found.zeros += 1
+            problem = ""
         else:
-            problem = (
-                "" if _same_text(old, new, exact) else f"{_short(new)} instead of {_short(old)}"
-            )
+            problem = f"{_short(new)} instead of {_short(old)}"
         if problem:
             separator = "" if path[:1] in ("", ".", ":") else " "
             found.problems.append(f"{what}{separator}{path}: {problem}")
+
+
+def _is_zero(leaf: Leaf) -> bool:
+    return isinstance(leaf, torch.Tensor) and not bool(leaf.any())
 
 
 def _short(leaf: Leaf) -> str:

@@ -72,6 +72,8 @@ class Proof(Struct, frozen=True):
     raising_calls: int
     largest_difference: float
     gradients: int
+    # Gradients that a backend makes zero where there were none, as for unused parameters.
+    zero_gradients: int
     recompilations: int
     backends: tuple[str, ...]
     # Sites of breaks with varied inputs: a value that is too new for a guard breaks as ever.
@@ -155,6 +157,7 @@ def _proof(peeled: Peeled, speedup: float | None, problems: tuple[str, ...]) -> 
         raising_calls=samples.raising,
         largest_difference=max(trial.largest for trial in trials),
         gradients=max(trial.gradients for trial in trials),
+        zero_gradients=max(trial.zero_gradients for trial in trials),
         recompilations=max(trial.recompiled for trial in trials),
         varied_sites=max(trial.varied_sites for trial in trials),
         backends=("eager", *peeled.deeper),

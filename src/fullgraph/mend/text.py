@@ -117,6 +117,8 @@ def proof_line(proof: Proof) -> str:
         parts.append(f"{proof.raising_calls} of them raise as before")
     if proof.gradients:
         parts.append("gradients equal")
+    if proof.zero_gradients:
+        parts.append(f"{proof.zero_gradients} of them zero where there was none (aot_eager)")
     if proof.varied_sites:
         parts.append(f"{proof.varied_sites} breaks with other inputs")
     parts.append("no new recompilation" if not proof.recompilations else "it compiles again")

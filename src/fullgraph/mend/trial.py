@@ -115,6 +115,7 @@ class _Tried:
         self.compiled: dict[str, Outcome] = {}
         self._differences: list[Difference] = []
         self._largest = 0.0
+        self._zeros = 0
         self._recompiled = 0
         self._functions: dict[int, Callable[..., Any]] = {}
         self._half_time = time.monotonic() + request.seconds / 2
@@ -143,6 +144,7 @@ class _Tried:
             differences=tuple(self._differences[:_MOST_DIFFERENCES]),
             largest=self._largest,
             gradients=sum(len(each.gradients) for each in self._before.values()),
+            zero_gradients=self._zeros,
             samples=Samples(
                 recorded=sum(s.recorded for s in self._samples),
                 varied=sum(not s.recorded for s in tried),
@@ -201,7 +203,10 @@ class _Tried:
         before = self._before[sample.name]
         # In eager nothing may be dropped: a fix changes only what is compiled.
         effects = self._effects if mode == "compiled" else "exact"
-        found = compared(before, after, exact=exact, effects=effects)
+        # With the eager backend no gradient may appear: there it would be the fix that made it.
+        traced = not exact and self._request.backend != "eager"
+        found = compared(before, after, exact=exact, effects=effects, allow_zeros=traced)
+        self._zeros = max(self._zeros, found.zeros)
         if found.problems and not exact and sample.name in self._today:
             # Where compiling already changes the result, today's result is right as well.
             instead = compared(self._today[sample.name], after, exact=False, effects=effects)
