@@ -93,10 +93,11 @@ def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
     if not clock.exists() and "--kept" in sys.argv:
         return Result(model, None, 0.0, "not measured yet")
     if not clock.exists():
+        seconds = str(_SECONDS["train" if train else "eval"])
         started = time.perf_counter()
         run = subprocess.run(
             [
-                sys.executable, "-m", "fullgraph", "fix", "--time", str(_SECONDS["train" if train else "eval"]),
+                sys.executable, "-m", "fullgraph", "fix", "--time", seconds,
                 "--format", "json", "-o", str(output), *arguments,
             ],
             cwd=zoo, capture_output=True, text=True, check=False,
@@ -104,9 +105,9 @@ def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
         )  # fmt: skip
         error = run.stderr.strip()[-200:] if run.returncode else ""
         clock.write_text(json.dumps([time.perf_counter() - started, error]))
-    seconds, error = json.loads(clock.read_text())
+    took, error = json.loads(clock.read_text())
     report = json.loads(output.read_text()) if output.exists() else None
-    return Result(model, report, seconds, error)
+    return Result(model, report, took, error)
 
 
 def _option(name: str) -> str:
