@@ -62,6 +62,11 @@ def command(
     check_torch()
     if output is not None:
         check_writable(output)
+    if apply_ and not force and target[0] != "-m":
+        # Now, and not after two minutes of work.
+        from fullgraph.mend.apply import require_clean
+
+        require_clean(target[0])
     fixed = fix_program(
         target, seconds=seconds, tell=tell, only_settings=only == "settings", backends=backends
     )

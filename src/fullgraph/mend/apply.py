@@ -68,7 +68,7 @@ def apply_changes(changes: list[Change], *, force: bool) -> None:
             raise MendError(f"{shown_path(change.path)} is read-only: nothing was written")
     if not force:
         for change in changes:
-            _require_clean(Path(change.path))
+            require_clean(change.path)
     _remember(changes)
     written: list[Change] = []
     try:
@@ -81,7 +81,9 @@ def apply_changes(changes: list[Change], *, force: bool) -> None:
         raise
 
 
-def _require_clean(path: Path) -> None:
+def require_clean(file: str) -> None:
+    """That git could give the file back as it is."""
+    path = Path(file)
     try:
         found = subprocess.run(
             ["git", "status", "--porcelain", "--", path.name],
