@@ -4,9 +4,10 @@
                          [--kept]
 
 For each model: `fullgraph fix` with everything, then with settings alone. A model counts as mended
-when no break and no frame in eager is left, and the proof holds with eager and aot_eager. What is
-in FOLDER already is not run again, so that a run that was cut off can go on; with --kept nothing is
-run, and the table has what is there.
+when no break and no frame in eager is left, and the proof holds with eager and aot_eager; with
+--backend also with that one, and without the settings. What is in FOLDER already is not run again,
+so that a run that was cut off can go on; with --kept nothing is run, and the table has what is
+there.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _HEADS = (
     "model", "sites", "graphs", "frames in eager", "proven", "s", "fixers", "value guards",
     "settings alone: sites", "graphs",
 )  # fmt: skip
+# Where the columns about settings alone start.
+_ALONE = 8
 
 
 class Result(NamedTuple):
@@ -41,6 +44,11 @@ class Result(NamedTuple):
 
     def count(self, name: str, when: str) -> int:
         return int(self.report["summary"][name][when]) if self.report else 0
+
+    def change(self, name: str) -> str:
+        if self.report is None:
+            return self.error
+        return f"{self.count(name, 'before')} → {self.count(name, 'after')}"
 
     @property
     def broke(self) -> bool:
@@ -77,10 +85,14 @@ def main() -> bool:
     models = names or _zoo.development_set(zoo)
     backend = ["--backend", _option("backend")] if _option("backend") else []
     full = [_show(_fix(zoo, model, train, *backend)) for model in models]
-    if names:
-        return _verdict(full)
-    settings = [_fix(zoo, model, train, "--only", "settings") for model in models]
-    _write("train" if train else "eval", full, settings)
+    if backend:
+        _write(backend[1], _HEADS[:_ALONE], [_cells(one) for one in full])
+    elif not names:
+        settings = [_fix(zoo, model, train, "--only", "settings") for model in models]
+        rows = [
+            [*_cells(one), *_cells_alone(other)] for one, other in zip(full, settings, strict=True)
+        ]
+        _write("train" if train else "eval", _HEADS, rows)
     return _verdict(full)
 
 
@@ -149,39 +161,30 @@ def _verdict(results: list[Result]) -> bool:
     return mended >= len(breaking) - 2 and before - after >= 0.9 * before and untouched
 
 
-def _write(mode: str, full: list[Result], settings: list[Result]) -> None:
-    """Replace this mode's table in the document."""
-    rows = [
-        f"| {' | '.join(_HEADS)} |",
-        f"| {' | '.join('---' for _ in _HEADS)} |",
-        *(_row(one, other) for one, other in zip(full, settings, strict=True)),
-    ]
-    start, end = f"<!-- {mode} -->", f"<!-- end of {mode} -->"
+def _write(table: str, heads: tuple[str, ...], rows: list[list[str]]) -> None:
+    """Replace one table in the document."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows)]
+    start, end = f"<!-- {table} -->", f"<!-- end of {table} -->"
     text = RESULTS.read_text(encoding="utf-8")
     head, rest = text.split(start, 1)
     tail = rest.split(end, 1)[1]
-    RESULTS.write_text("\n".join([head + start, *rows, end + tail]), encoding="utf-8")
+    RESULTS.write_text("\n".join([head + start, *lines, end + tail]), encoding="utf-8")
 
 
-def _row(one: Result, other: Result) -> str:
-    if one.report is None:
-        return f"| {one.model} | {one.error} {'| ' * (len(_HEADS) - 1)}|"
-
-    def change(result: Result, name: str) -> str:
-        if result.report is None:
-            return result.error
-        return f"{result.count(name, 'before')} → {result.count(name, 'after')}"
-
-    cells = [
-        one.model,
-        change(one, "sites"),
-        change(one, "graphs"),
-        change(one, "eager_frames"),
-        "yes" if one.report["summary"]["proven"] else "no",
-        f"{one.seconds:.0f}",
-        one.fixers or "–",
-        one.guards or "–",
-        change(other, "sites"),
-        change(other, "graphs"),
+def _cells(result: Result) -> list[str]:
+    if result.report is None:
+        return [result.model, result.error, *[""] * (_ALONE - 2)]
+    return [
+        result.model,
+        result.change("sites"),
+        result.change("graphs"),
+        result.change("eager_frames"),
+        "yes" if result.report["summary"]["proven"] else "no",
+        f"{result.seconds:.0f}",
+        result.fixers or "–",
+        result.guards or "–",
     ]
-    return f"| {' | '.join(cells)} |"
+
+
+def _cells_alone(result: Result) -> list[str]:
+    return [result.change("sites"), result.change("graphs")]
