@@ -21,6 +21,7 @@ from fullgraph.mend.steps import (
     Peeled,
     Shop,
     Step,
+    harm,
     least_safe,
     plan_of,
     score,
@@ -251,10 +252,12 @@ class Peeler:
         left = {self.identity(cause, plan) for cause in trial.report.causes}
         if causes and {self.identity(cause) for cause in causes} <= left:
             return "the break is still there"
+        if not causes:
+            fewer = harm(trial) == harm(self._now) and after < before
+            better = fewer or harm(trial) < harm(self._now)
+            return "" if better else "it is no better than before"
         if after < before:
             return ""
-        if not causes:
-            return "it is no better than before"
         places = {(cause.file, cause.function) for cause in causes}
         for cause in trial.report.causes:
             if (cause.file, cause.function) in places and self.identity(cause, plan) not in known:
@@ -283,11 +286,12 @@ class Peeler:
     # At the end
 
     def _leave_out_what_is_not_needed(self) -> None:
-        if self._steps and score(self._now) >= score(self._baseline):
+        eases = [step for step in self._steps if step.candidate.kind == "ease"]
+        if len(eases) < len(self._steps) and score(self._now) >= score(self._baseline):
             self._start_over([])
         for step in reversed(self._steps):
             without = without_step(self._steps, step)
-            if not without or self._late():
+            if not without or step in eases or self._late():
                 continue
             trial = self._ask(without, varied=False)
             if not trial.error and not trial.differences and score(trial) <= score(self._now):

@@ -32,6 +32,8 @@ class FixSummary(Struct, frozen=True):
     sites: Count
     graphs: Count
     eager_frames: Count
+    # Operations in graphs.
+    ops: Count
     # Whether all that is listed under `fixes` has been proven, together.
     proven: bool
 
@@ -136,6 +138,7 @@ def _summary(peeled: Peeled, proven: bool) -> FixSummary:
         sites=count("sites"),
         graphs=count("graphs"),
         eager_frames=count("eager_frames"),
+        ops=count("ops"),
         proven=proven,
     )
 

@@ -82,5 +82,13 @@ def score(trial: Trial) -> tuple[int, int, int]:
     return (summary.sites + summary.eager_frames, summary.eager_frames, summary.graphs)
 
 
+def harm(trial: Trial) -> tuple[int, int, int]:
+    """The same where breaks stay: then it matters how much is compiled, not in how many graphs."""
+    if trial.report is None:
+        return (10**9, 0, 0)
+    summary = trial.report.summary
+    return (summary.sites + summary.eager_frames, summary.eager_frames, -summary.ops)
+
+
 def least_safe(candidates: Iterable[Candidate]) -> Safety:
     return max((each.safety for each in candidates), key=_SAFETIES.index, default="exact")

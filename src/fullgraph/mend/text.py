@@ -37,6 +37,8 @@ def _headline(report: FixReport, terminal: Terminal) -> Iterator[str]:
     numbers = f"graphs {graphs.before} → {graphs.after}"
     if frames.before or frames.after:
         numbers += f", frames in eager {frames.before} → {frames.after}"
+    if any(fix.kind == "ease" for fix in report.fixes):
+        numbers += f", operations in graphs {summary.ops.before} → {summary.ops.after}"
     yield terminal.style(f"fullgraph  {' · '.join(parts)}    {numbers}", "bold")
 
 
