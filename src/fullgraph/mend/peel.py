@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fullgraph.mend.fixers import Fixer, Spot, all_fixers
-from fullgraph.mend.model import Candidate, MendError, Plan, Trial
+from fullgraph.mend.model import Candidate, Kind, MendError, Plan, Trial
 from fullgraph.mend.steps import (
     Attempt,
     Peeled,
@@ -119,9 +119,13 @@ class Peeler:
         return self._try(found)
 
     def _rewrites(self) -> bool:
+        return self._one_by_one(("rewrite", "hoist"))
+
+    def _one_by_one(self, kinds: tuple[Kind, ...]) -> bool:
+        """Each from what the ones before have made of the program."""
         kept = False
         while not self._late():
-            found = self._candidates(lambda fixer: fixer.kind in ("rewrite", "hoist"))
+            found = self._candidates(lambda fixer: fixer.kind in kinds)
             if not any(self._try([each]) for each in found):
                 return kept
             kept = True
@@ -161,8 +165,7 @@ class Peeler:
 
     def _ease(self) -> None:
         """What makes breaks that stay less bad."""
-        for each in _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "ease")):
-            self._try([each])
+        self._one_by_one(("ease",))
 
     def _candidates(
         self, wanted: Callable[[Fixer], bool], *, again: bool = False
