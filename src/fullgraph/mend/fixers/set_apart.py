@@ -101,11 +101,19 @@ class _Moved:
             return False
         if _leaves_a_loop(self.block) or names_in(self.block) & set(_PLACE_NAMES):
             return False
+        if any(_is_long_text(each) for each in nodes):
+            return False
         names = [getattr(each, "attr", None) or getattr(each, "id", "") for each in nodes]
         if any(name.startswith("__") and not name.endswith("__") for name in names if name):
             return False
         bound = self._bound_before | _always_bound([self.block])
         return set(self.result) <= bound
+
+
+def _is_long_text(node: ast.AST) -> bool:
+    """A text of several lines, which another indentation would change."""
+    is_text = isinstance(node, ast.Constant | ast.JoinedStr)
+    return is_text and node.lineno != node.end_lineno
 
 
 def _statements_before(function: ast.FunctionDef, block: ast.stmt) -> list[ast.stmt]:
@@ -199,6 +207,23 @@ def f(x):
     except ValueError:
         pass
     return z.cos()
+
+def inputs():
+    return (torch.randn(4),)
+""",
+    "a text of several lines": """
+import time
+import torch
+
+def f(x):
+    y = x.sin()
+    try:
+        time.sleep(0)
+        y = y + len('''a
+            b''')
+    except ValueError:
+        pass
+    return y.cos()
 
 def inputs():
     return (torch.randn(4),)
