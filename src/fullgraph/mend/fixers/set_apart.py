@@ -112,8 +112,7 @@ class _Moved:
 
 def _is_long_text(node: ast.AST) -> bool:
     """A text of several lines, which another indentation would change."""
-    is_text = isinstance(node, ast.Constant | ast.JoinedStr)
-    return is_text and node.lineno != node.end_lineno
+    return isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno
 
 
 def _statements_before(function: ast.FunctionDef, block: ast.stmt) -> list[ast.stmt]:
