@@ -114,7 +114,10 @@ def fix_report(
         format=FIX_FORMAT,
         summary=_summary(peeled, not problems),
         fixes=tuple(_fix(step, unreached) for step in peeled.steps),
-        left=tuple(Left(_place(each), peeled.tried.get(identity(each), ())) for each in left),
+        left=tuple(
+            Left(_place(each, _text(peeled, each)), peeled.tried.get(identity(each), ()))
+            for each in left
+        ),
         settings=peeled.plan.settings,
         guards=peeled.final.guards,
         proof=_proof(peeled, speedup, problems),
@@ -183,15 +186,45 @@ def _fix(step: Step, unreached: dict[str, tuple[int, ...]]) -> Fix:
         title=candidate.title,
         kind=candidate.kind,
         safety=candidate.safety,
-        place=_place(step.cause),
+        place=_place(
+            step.cause, step.before if candidate.path in (None, step.cause.file) else None
+        ),
         diff=diff,
         settings=tuple(lines_of(candidate.settings)),
         unreached=lines,
     )
 
 
-def _place(cause: Cause) -> Place:
-    return Place(cause.file, cause.line, cause.function, cause.id, cause.type, cause.owner)
+def _text(peeled: Peeled, cause: Cause) -> str | None:
+    """The text of a file in which a break was met at the end, if that is not the file's own."""
+    patch = peeled.plan.files.get(cause.file)
+    return patch.text if patch is not None else None
+
+
+def _place(cause: Cause, text: str | None) -> Place:
+    """Where a break is in the program as it is; it was met in `text`."""
+    line = cause.line if text is None else _line_on_disk(cause.file, text, cause.line)
+    return Place(cause.file, line, cause.function, cause.id, cause.type, cause.owner)
+
+
+def _line_on_disk(path: str, text: str, line: int) -> int:
+    try:
+        with open(path, encoding="utf-8") as file:
+            original = file.read()
+    except (OSError, UnicodeDecodeError):
+        return line
+    return line_before(original, text, line)
+
+
+def line_before(original: str, text: str, line: int) -> int:
+    """The line of the original that has become a line of another text of it."""
+    matcher = difflib.SequenceMatcher(
+        None, source.lines_of(original), source.lines_of(text), autojunk=False
+    )
+    for kind, start, _, new_start, new_end in matcher.get_opcodes():
+        if new_start < line <= new_end:
+            return start + line - new_start if kind == "equal" else start + 1
+    return line
 
 
 def changed_lines(step: Step) -> list[int]:
