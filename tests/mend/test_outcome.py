@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 import torch
 
-from fullgraph.mend.outcome import NO_GRADIENT, Outcome, compared, run_call
+from fullgraph.mend.outcome import (
+    NO_GRADIENT,
+    Outcome,
+    compared,
+    flattened,
+    module_state,
+    run_call,
+)
 from fullgraph.mend.record import Call, Modes, Target, cloned
 from fullgraph.mend.vary import variations
 
@@ -123,3 +130,23 @@ def test_a_gradient_of_zeros_is_none_only_where_the_backend_makes_it() -> None:
     assert (allowed.problems, allowed.zeros) == ([], 1)
     assert compared(none, some, exact=False, allow_zeros=True).problems
     assert compared(zeros, none, exact=False, allow_zeros=True).problems
+
+
+def test_what_looks_nearly_the_same_is_not() -> None:
+    def differ(one: object, other: object, *, exact: bool) -> bool:
+        outcomes = (Outcome(outputs=flattened(value)) for value in (one, other))
+        return bool(compared(*outcomes, exact=exact).problems)
+
+    assert differ(20000, 20001, exact=False)
+    assert differ(1, 1.0, exact=False)
+    assert not differ(1.0, 1.0000001, exact=False)
+    assert differ(torch.tensor([0.0]), torch.tensor([-0.0]), exact=True)
+    assert not differ(torch.tensor([0.0]), torch.tensor([-0.0]), exact=False)
+    module = torch.nn.BatchNorm1d(100)
+    before = Outcome(state=module_state(module))
+    module.running_mean[:2] = torch.tensor([1.0, 2.0])
+    between = Outcome(state=module_state(module))
+    module.running_mean[:2] = torch.tensor([2.0, 1.0])
+    after = Outcome(state=module_state(module))
+    assert compared(before, between, exact=True).problems
+    assert compared(between, after, exact=True).problems

@@ -6,7 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
+from fullgraph.mend.forks import can_fork
 from fullgraph.mend.model import Plan
 from fullgraph.mend.shop import Workshop
 
@@ -23,6 +25,11 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     monkeypatch.setenv("FULLGRAPH_FORKS", "0")
     (tmp_path / "program.py").write_text(PROGRAM.format(inputs="torch.ones(3)"))
     return Workshop([str(tmp_path / "program.py")], deadline=time.monotonic() + 60)
+
+
+def test_a_program_without_gradients_can_be_forked() -> None:
+    with torch.inference_mode():
+        assert can_fork()
 
 
 def test_trials_without_forks(workshop: Workshop) -> None:

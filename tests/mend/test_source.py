@@ -87,3 +87,11 @@ def test_an_import_that_is_there_is_not_added() -> None:
     assert added == ("import math",)
     assert new.index("import math") > new.index("from math import pi")
     assert new.startswith('"""About."""\n')
+
+
+def test_new_code_stands_below_the_import_that_it_needs() -> None:
+    text = "import os\nos.environ['A'] = '1'\nimport torch\n\n\ndef f(x):\n    return x\n"
+    helper = "\n\n@torch.compiler.disable\ndef g(x):\n    return x\n"
+    new, _ = with_imports(text, ("import torch", helper))
+    exec(compile(new, "program.py", "exec"), {})
+    assert new.index("import torch") < new.index("def g") < new.index("def f")

@@ -136,3 +136,19 @@ def test_what_is_written_under_autocast_is_not_known() -> None:
         return X * u.sum().item()
 
     assert run(program, [(ints(*value),) for value in VALUES]).sites > 0
+
+
+def test_an_input_with_gaps_is_not_copied_into_another_layout() -> None:
+    def spread(*numbers: int) -> Tensor:
+        whole = torch.zeros(len(numbers), 2, dtype=torch.long)
+        whole[:, 0] = ints(*numbers)
+        return whole[:, 0]
+
+    def program(t: Tensor) -> Tensor:
+        u = t.contiguous()
+        u.add_(1)
+        x = X + 1 if u.sum() > 0 else X
+        return x * 2 if (t > 3).any() else x * 5
+
+    run(program, [(spread(9, 9),), (spread(3, 3),), (spread(9, 9),)])
+    run(program, [(ints(9, 9),), (ints(3, 3),)])

@@ -61,28 +61,39 @@ def can_fork() -> bool:
     if child == 0:
         try:
             torch.set_num_threads(1)
-            (torch.zeros(1, requires_grad=True) * 2).sum().backward()
+            with torch.inference_mode(False), torch.enable_grad():
+                (torch.zeros(1, requires_grad=True) * 2).sum().backward()
         except BaseException:
             os._exit(1)
         os._exit(0)
     return _waited(child, time.monotonic() + _PROMPT) == 0
 
 
+def reaped(child: int) -> tuple[bool, int]:
+    """Whether a process has ended, and its exit status."""
+    try:
+        ended, status = os.waitpid(child, os.WNOHANG)
+    except ChildProcessError:
+        # A program that ignores SIGCHLD has nobody wait for its children.
+        return True, 0
+    return bool(ended), status
+
+
 def _waited(child: int, deadline: float) -> int:
     """The exit status of a process, which is killed if it takes too long."""
     while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
+        ended, status = reaped(child)
         if ended:
             return status
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
-            return os.waitpid(child, 0)[1]
         time.sleep(_TICK)
 
 
 def start_child(request: Request, recorder: Recorder, folder: Path) -> int:
     """Fork a child that performs the request and writes what it found to the folder."""
-    sys.stdout.flush()
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
     child = os.fork()
     if child == 0:
         try:

@@ -114,7 +114,10 @@ class Workshop:
         self._number += 1
         request = Request(self._number, task, plan, effects=effects, **more)
         if self.ready.forks:
-            os.write(self._to, json.encode(request) + b"\n")
+            try:
+                os.write(self._to, json.encode(request) + b"\n")
+            except BrokenPipeError:
+                raise MendError(f"the program ended early:\n{self.output()[-800:]}") from None
         else:
             (self.folder / f"request-{self._number}.json").write_bytes(json.encode(request))
             deadline = time.monotonic() + 2 * self._run_time + request.seconds

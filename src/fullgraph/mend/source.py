@@ -114,9 +114,26 @@ def with_imports(text: str, statements: tuple[str, ...]) -> tuple[str, tuple[str
     if not missing:
         return text, ()
     lines = lines_of(text)
-    position = _after_imports(tree)
+    position = max(_after_imports(tree), _last_import_of(missing, tree))
     new = [f"{statement}\n" for statement in missing]
     return "".join([*lines[:position], *new, *lines[position:]]), missing
+
+
+def _last_import_of(statements: tuple[str, ...], tree: ast.Module) -> int:
+    """The line of the last import, at the top of the file, of something that is used by these."""
+    used = {
+        node.id
+        for statement in statements
+        for node in ast.walk(ast.parse(statement.strip()))
+        if isinstance(node, ast.Name)
+    }
+    lines = [0]
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            bound = {each.asname or each.name.partition(".")[0] for each in node.names}
+            if bound & used:
+                lines.append(node.end_lineno or node.lineno)
+    return max(lines)
 
 
 def _after_imports(tree: ast.Module) -> int:

@@ -29,8 +29,10 @@ from fullgraph.mend.vary import variations
 
 _REFERENCE = "reference.pt"
 _MOST_DIFFERENCES = 12
-# Timing goes on until steady calls have taken this long, and for so many rounds.
+# Timing goes on until steady calls have taken this long, and for so many rounds; but not longer
+# than that, with all that is between calls.
 _TIMING = 0.5
+_LONGEST_TIMING = 15.0
 _STEADY_ROUNDS = 8
 
 
@@ -240,13 +242,14 @@ def _timed(request: Request, samples: list[Sample]) -> Trial:
     calls = [sample.call for sample in samples if sample.recorded]
     functions = {id(call.target): compiled(call.target, request.backend) for call in calls}
     best, steady = float("inf"), 0.0
+    end = time.monotonic() + _LONGEST_TIMING
     with around(request.plan):
         for done in count(1):
             spent = sum(_timed_call(call, functions[id(call.target)]) for call in calls)
             # The first rounds compile.
             steady += spent if done > _STEADY_ROUNDS // 2 else 0.0
             best = min(best, spent)
-            if done >= _STEADY_ROUNDS and steady > _TIMING:
+            if done >= _STEADY_ROUNDS and (steady > _TIMING or time.monotonic() > end):
                 break
     return Trial(request.number, None, seconds=best)
 

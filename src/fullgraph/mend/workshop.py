@@ -147,12 +147,12 @@ class _Server:
         self._children[child] = (request.number, time.monotonic() + request.seconds)
 
     def _collect(self) -> None:
+        from fullgraph.mend.forks import reaped
+
         for child, (number, deadline) in list(self._children.items()):
-            ended, _ = os.waitpid(child, os.WNOHANG)
+            ended, _ = reaped(child)
             if not ended and time.monotonic() > deadline:
                 os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                ended = child
             if ended:
                 del self._children[child]
                 _reply(self._replies, number)

@@ -13,7 +13,7 @@ start with two underscores, closures.
 
 import ast
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fullgraph.mend.fixers import Spot
 from fullgraph.mend.model import Candidate
@@ -26,8 +26,8 @@ from fullgraph.mend.rewriting.edit import (
     statements_at,
     tree_of,
 )
-from fullgraph.mend.rewriting.names import fresh_name, names_in, stored_names
-from fullgraph.mend.rewriting.trees import arguments_of, bound_in
+from fullgraph.mend.rewriting.names import dotted, fresh_name, imports_of, stored_names
+from fullgraph.mend.rewriting.trees import arguments_of, bound_in, targets_of
 from fullgraph.mend.source import lines_of
 
 TITLE = "a block that cannot be compiled → a function of its own"
@@ -37,11 +37,20 @@ SAFETY = "exact"
 _BLOCKS = (ast.Try, ast.With, ast.For, ast.While)
 # What means something else in another function.
 _BOUND_TO_ITS_PLACE = (
-    ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Global,
-    ast.Nonlocal, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Delete,
-    ast.Import, ast.ImportFrom,
+    ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Delete,
 )  # fmt: skip
-_PLACE_NAMES = ("super", "locals", "vars", "__class__", "exec", "eval", "dir")
+# A function with these is left alone: names are shared, or bound in ways that are easily missed.
+_UNUSUAL = (
+    ast.Global, ast.Nonlocal, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda,
+    ast.GeneratorExp, ast.Import, ast.ImportFrom, ast.Match, ast.Yield, ast.YieldFrom,
+)  # fmt: skip
+_PLACE_NAMES = ("super", "locals", "vars", "__class__", "exec", "eval", "dir", "_getframe", "warn")
+# They let every exception through.
+_PLAIN_CONTEXTS = (
+    "torch.no_grad", "torch.enable_grad", "torch.set_grad_enabled", "torch.inference_mode",
+    "torch.autocast", "torch.amp.autocast", "torch.profiler.record_function",
+    "torch.autograd.profiler.record_function",
+)  # fmt: skip
 
 
 def candidates(spot: Spot) -> Iterator[Candidate]:
@@ -50,98 +59,97 @@ def candidates(spot: Spot) -> Iterator[Candidate]:
     if tree is None or function is None:
         return
     # Not a function inside of another: it may use what is around it.
-    if function not in Definitions(tree).functions.values() or _is_special(function):
+    is_own = function in Definitions(tree).functions.values()
+    inside = [each for each in ast.walk(function) if each is not function]
+    if not is_own or any(isinstance(each, _UNUSUAL) for each in inside):
         return
-    blocks = [
-        each for each in statements_at(function, spot.cause.line) if isinstance(each, _BLOCKS)
-    ]
+    around = statements_at(function, spot.cause.line)
+    blocks = [each for each in around if isinstance(each, _BLOCKS)]
     if not blocks or not stands_alone(spot.text, blocks[-1]):
         return
-    moved = _Moved(function, blocks[-1])
+    moved = _Moved(function, blocks[-1], imports_of(tree))
     if moved.can_move():
         patch = patched(spot, *_texts(spot, tree, moved))
         yield Candidate("set_apart", TITLE, "ease", "exact", file=patch)
 
 
-def _is_special(function: ast.FunctionDef) -> bool:
-    own = [each for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal)]
-    makes = [each for each in ast.walk(function) if isinstance(each, ast.Yield | ast.YieldFrom)]
-    return bool(own or makes)
-
-
 class _Moved:
     """A block of a function, and the names that go in and come out."""
 
-    def __init__(self, function: ast.FunctionDef, block: ast.stmt) -> None:
+    def __init__(
+        self, function: ast.FunctionDef, block: ast.stmt, imports: Mapping[str, str]
+    ) -> None:
         self.function = function
         self.block = block
+        self._imports = imports
         arguments = {each.arg for each in arguments_of(function)}
-        self._local = arguments | bound_in(function)
-        self._bound_before = arguments | _always_bound(_statements_before(function, block))
+        before = [each for each in function.body if (each.end_lineno or 0) < block.lineno]
+        # What is deeper than the function itself may not have run.
+        self._bound_before = arguments | self._always_bound(before)
+        inside = {id(each) for each in ast.walk(block)}
+        names = [each for each in ast.walk(function) if isinstance(each, ast.Name)]
+        read = {id(each) for each in names if isinstance(each.ctx, ast.Load)}
+        # `x += 1` reads as well.
+        read |= {id(each.target) for each in ast.walk(function) if isinstance(each, ast.AugAssign)}
         self._stored = stored_names(block)
-        read = {each for each in names_in(block) if each in self._local}
-        # What the block itself binds first is its own business.
-        self.given = sorted(read & self._bound_before)
-        self._unclear = read - self._bound_before - self._stored
-        self.result = sorted(self._stored & self._read_elsewhere())
-
-    def _read_elsewhere(self) -> set[str]:
-        inside = {id(each) for each in ast.walk(self.block)}
-        return {
-            each.id
-            for each in ast.walk(self.function)
-            if isinstance(each, ast.Name)
-            and isinstance(each.ctx, ast.Load)
-            and id(each) not in inside
-        }
+        self._elsewhere = {each.id for each in names if id(each) not in inside}
+        read_here = {each.id for each in names if id(each) in inside and id(each) in read}
+        read_elsewhere = {each.id for each in names if id(each) not in inside and id(each) in read}
+        local = arguments | bound_in(function)
+        self.given = sorted(read_here & self._bound_before)
+        # Bound in the block, and nowhere else: it has a value when it is read, or fails as ever.
+        own = self._stored - self._elsewhere
+        self._unclear = (read_here & local) - self._bound_before - own
+        self.result = sorted(self._stored & read_elsewhere)
 
     def can_move(self) -> bool:
         nodes = list(ast.walk(self.block))
         if any(isinstance(each, _BOUND_TO_ITS_PLACE) for each in nodes) or self._unclear:
             return False
-        if _leaves_a_loop(self.block) or names_in(self.block) & set(_PLACE_NAMES):
+        if _leaves_a_loop(self.block) or any(map(_is_long_text, nodes)):
             return False
-        if any(_is_long_text(each) for each in nodes):
+        names = {str(getattr(each, "attr", None) or getattr(each, "id", "")) for each in nodes}
+        if names & set(_PLACE_NAMES) or any(map(_is_private, names)):
             return False
-        names = [getattr(each, "attr", None) or getattr(each, "id", "") for each in nodes]
-        if any(name.startswith("__") and not name.endswith("__") for name in names if name):
+        caught = {each.name for each in nodes if isinstance(each, ast.ExceptHandler) and each.name}
+        if caught & (self._elsewhere | self._bound_before):
             return False
-        bound = self._bound_before | _always_bound([self.block])
-        return set(self.result) <= bound
+        return set(self.result) <= self._bound_before | self._always_bound([self.block])
+
+    def _always_bound(self, statements: list[ast.stmt]) -> set[str]:
+        """Names that have a value when these have run to their end."""
+        bound: set[str] = set()
+        for statement in statements:
+            match statement:
+                case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
+                    bound |= {name for each in targets_of(statement) for name in stored_names(each)}
+                case ast.With(body=body, items=items) if all(map(self._lets_through, items)):
+                    bound |= self._always_bound(body)
+                case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=last):
+                    ways = [self._always_bound([*body, *orelse])]
+                    kept = [
+                        each.body for each in handlers if not isinstance(each.body[-1], ast.Raise)
+                    ]
+                    ways += map(self._always_bound, kept)
+                    bound |= set.intersection(*ways) | self._always_bound(last)
+                case ast.If(body=body, orelse=orelse):
+                    bound |= self._always_bound(body) & self._always_bound(orelse)
+        return bound
+
+    def _lets_through(self, item: ast.withitem) -> bool:
+        made = item.context_expr
+        function = made.func if isinstance(made, ast.Call) else made
+        return dotted(function, self._imports) in _PLAIN_CONTEXTS
+
+
+def _is_private(name: str) -> bool:
+    """In a class, a name with two underscores is another name."""
+    return name.startswith("__") and not name.endswith("__")
 
 
 def _is_long_text(node: ast.AST) -> bool:
     """A text of several lines, which another indentation would change."""
     return isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno
-
-
-def _statements_before(function: ast.FunctionDef, block: ast.stmt) -> list[ast.stmt]:
-    """Those at the top of the function; what is deeper may not have run."""
-    return [each for each in function.body if (each.end_lineno or each.lineno) < block.lineno]
-
-
-def _always_bound(statements: list[ast.stmt]) -> set[str]:
-    """Names that have a value when these have run to their end."""
-    bound: set[str] = set()
-    for statement in statements:
-        match statement:
-            case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
-                bound |= stored_names(statement)
-            case ast.With(body=body, items=items):
-                for item in items:
-                    bound |= stored_names(item.optional_vars) if item.optional_vars else set()
-                bound |= _always_bound(body)
-            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
-                ways = [_always_bound([*body, *orelse])]
-                ways += [_always_bound(each.body) for each in handlers if not _raises(each.body)]
-                bound |= set.intersection(*ways) | _always_bound(finalbody)
-            case ast.If(body=body, orelse=orelse):
-                bound |= _always_bound(body) & _always_bound(orelse)
-    return bound
-
-
-def _raises(body: list[ast.stmt]) -> bool:
-    return isinstance(body[-1], ast.Raise)
 
 
 def _leaves_a_loop(block: ast.stmt) -> bool:
@@ -209,6 +217,99 @@ def f(x):
 
 def inputs():
     return (torch.randn(4),)
+""",
+    "an object that is changed afterwards": """
+import time
+import torch
+
+def f(x, s):
+    y = x.sin()
+    rows = [torch.zeros(4), torch.zeros(4)]
+    row = rows[0]
+    try:
+        time.sleep(0)
+        if s == "second":
+            row = rows[1]
+            other = 1
+    except ValueError:
+        pass
+    row += y
+    return rows[0] + 2 * rows[1] + other
+
+def inputs():
+    return torch.randn(4), "second"
+""",
+    "bound somewhere above, perhaps": """
+import time
+import torch
+
+def f(x, s):
+    y = x.sin()
+    if s:
+        z = y * 2
+        try:
+            time.sleep(0)
+            n = int(s)
+        except ValueError:
+            z = z + 1
+            y = y + z
+    return y.cos()
+
+def inputs():
+    return torch.randn(4), "3"
+""",
+    "an exception that is swallowed": """
+import contextlib
+import time
+import torch
+
+def f(x, s):
+    y = x.sin()
+    with contextlib.suppress(ValueError):
+        time.sleep(0)
+        n = int(s)
+    if s.isdigit():
+        y = y * n
+    return y.cos()
+
+def inputs():
+    return torch.randn(4), "3"
+""",
+    "the name of an exception": """
+import time
+import torch
+
+def f(x, s):
+    y = x.sin()
+    e = None
+    try:
+        time.sleep(0)
+        y = y * int(s)
+    except ValueError as e:
+        y = y + 1
+    return y.cos(), e
+
+def inputs():
+    return torch.randn(4), "3"
+""",
+    "a closure": """
+import time
+import torch
+
+def f(x, s):
+    y = x.sin()
+    n = 3
+    g = lambda: n
+    try:
+        time.sleep(0)
+        y = y * int(s)
+    except ValueError:
+        n = 4
+        y = y * g()
+    return y.cos() * n
+
+def inputs():
+    return torch.randn(4), "3"
 """,
     "a text of several lines": """
 import time

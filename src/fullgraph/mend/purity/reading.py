@@ -22,6 +22,7 @@ from fullgraph.mend.purity.table import (
     effect_of,
     is_known_pure,
     is_pure_method,
+    is_steady,
 )
 from fullgraph.mend.rewriting.definitions import Definitions
 from fullgraph.mend.rewriting.names import dotted, stored_names
@@ -96,6 +97,13 @@ class _Reader:
         self._parameters = {each.arg for each in arguments_of(node)}
         self._local = self._parameters | bound_in(node) | (local or set())
         self._fresh = self._fresh_names()
+        # What is called is looked at as a call.
+        self._called = {
+            id(part)
+            for each in code_of(node)
+            if isinstance(each, ast.Call)
+            for part in _chain(each.func)
+        }
 
     def findings(self) -> Iterator[Finding]:
         for decorator in getattr(self._node, "decorator_list", ()):
@@ -127,18 +135,32 @@ class _Reader:
                 yield self._finding("state", node, "is a generator or a coroutine")
             case ast.Attribute(attr="grad", ctx=ast.Load()):
                 yield self._finding("changing", node, "reads a gradient, which backward sets")
+            case ast.Attribute(ctx=ast.Load()) if id(node) not in self._called:
+                yield from self._read_attribute(node)
 
     def _read(self, node: ast.Name) -> Iterator[Finding]:
         module, name = self._module, node.id
+        # What is imported by name from somebody else's module may be anything.
+        whole = module.imports.get(name, "")
+        is_value = "." in whole and not is_steady(whole) and id(node) not in self._called
         known = (
             name in self._local
-            or name in module.imports
+            or (name in module.imports and not is_value)
             or name in module.constants
             or name in module.functions
             or name in module.classes
         )
         if not known and name not in _BUILTIN_NAMES:
             yield self._finding("global", node, f"reads the global {name}, which may change")
+
+    def _read_attribute(self, node: ast.Attribute) -> Iterator[Finding]:
+        """Of a class or a module of somebody's own: anybody may set it."""
+        root = root_of(node)
+        name = dotted(node, self._module.imports)
+        is_foreign = root in self._module.imports and not is_steady(name)
+        if root not in self._local and (root in self._module.classes or is_foreign):
+            shown = ast.unparse(node)
+            yield self._finding("global", node, f"reads {shown}, which may change")
 
     # Writing
 
@@ -293,6 +315,14 @@ class _Reader:
         self._seen.add(name)
         reader = _Reader(self._module, node, name, seen=self._seen, inside=name)
         yield from reader.findings()
+
+
+def _chain(node: ast.expr) -> Iterator[ast.expr]:
+    """`a.b.c`, `a.b` and `a`."""
+    while isinstance(node, ast.Attribute):
+        yield node
+        node = node.value
+    yield node
 
 
 _PLAIN_DECORATORS = ("staticmethod", "classmethod", "property", "torch.no_grad", "override")

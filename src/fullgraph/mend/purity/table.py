@@ -162,6 +162,11 @@ def is_known_pure(name: str) -> bool:
     return name.partition(".")[0] in PURE_MODULES and not name.rpartition(".")[2].endswith("_")
 
 
+def is_steady(name: str) -> bool:
+    """Whether an attribute of a module is what it is: `math.pi`, `torch.float32`."""
+    return name.partition(".")[0] in PURE_MODULES and not name.startswith("torch.backends.")
+
+
 def is_pure_method(name: str) -> bool:
     """Of any object that is usual in a model: tensors, arrays, strings, containers."""
     if name in CHANGING_METHODS or name in RANDOM_METHODS or name in ADDRESS_METHODS:

@@ -32,8 +32,14 @@ def bound_in(node: Function) -> set[str]:
             found |= {argument.arg for argument in arguments_of(each)}
             if isinstance(each, ast.FunctionDef):
                 found.add(each.name)
-        elif isinstance(each, ast.ExceptHandler) and each.name:
+        elif isinstance(each, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and each.name:
             found.add(each.name)
+        elif isinstance(each, ast.MatchMapping) and each.rest:
+            found.add(each.rest)
+        elif isinstance(each, ast.ClassDef | ast.AsyncFunctionDef):
+            found.add(each.name)
+        elif isinstance(each, ast.Import | ast.ImportFrom):
+            found |= {name.asname or name.name.partition(".")[0] for name in each.names}
     return found - _globals_of(node)
 
 

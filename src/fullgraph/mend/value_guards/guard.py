@@ -44,7 +44,7 @@ class ValueGuard:
         self._reads: list[_Read] = []
         self._apart: dict[tuple[str, str], None] = {}
         self._compute: Callable[..., tuple[Any, ...]] | None = None
-        self._writes = False
+        self.writes = False
         # What Dynamo shows when it compiles again. It keeps this list itself, and takes more than
         # one line for code; so it holds one, that of what failed last.
         self.reason = ["value guard"]
@@ -60,7 +60,7 @@ class ValueGuard:
 
     def add_step(self, node: Node, *, writes: bool) -> None:
         """Once more, if it writes or is written to: earlier reads want what was there before."""
-        self._writes |= writes
+        self.writes |= writes
         made = self._graph.node_copy(node, lambda argument: self._copies[argument])
         made.meta.clear()  # It would keep the traced graph alive as long as the guard.
         self._copies[node] = made
@@ -92,7 +92,7 @@ class ValueGuard:
         inputs = _reader(self._inputs, names)
         pairs = [f"({read}, {written})" for read, written in self._apart]
         apart = _reader(pairs, names) if pairs else None
-        if self._writes:
+        if self.writes:
             # Only to what the guard has made; but an input must not depend on that.
             inputs = _copies_of(inputs)
         return _check(self._compute, inputs, apart, self._reads, self)
@@ -121,9 +121,20 @@ def _reader(expressions: list[str], names: dict[str, Any]) -> Callable[[Any], tu
 
 
 def _copies_of(inputs: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
-    return lambda scope: tuple(
-        each.clone() if isinstance(each, torch.Tensor) else each for each in inputs(scope)
-    )
+    return lambda scope: tuple(map(_copy, inputs(scope)))
+
+
+def _copy(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    if not is_copied_alike(value):
+        raise ValueError("its copy would lie in memory in another way")
+    return value.clone()
+
+
+def is_copied_alike(value: Any) -> bool:
+    """Whether a copy has the same strides; otherwise a view of it may be a copy, or the reverse."""
+    return not isinstance(value, torch.Tensor) or value.clone().stride() == value.stride()
 
 
 def _check(

@@ -14,7 +14,13 @@ from torch._dynamo.variables.builder import GraphArg
 from torch.fx import Node
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from fullgraph.mend.value_guards.guard import MARK, ValueGuard, can_be_compared, plain_name
+from fullgraph.mend.value_guards.guard import (
+    MARK,
+    ValueGuard,
+    can_be_compared,
+    is_copied_alike,
+    plain_name,
+)
 from fullgraph.mend.value_guards.log import GuardFact, GuardLog, Kind
 from fullgraph.mend.value_guards.real import Refused, agrees, leaves, real_world, run, storage_of
 from fullgraph.mend.value_guards.targets import can_run_again
@@ -204,6 +210,9 @@ class Trace:
             return  # Made of constants: it is what it is.
         written = self._written_inputs(tx, steps)
         guard = self._installed(tx)
+        given = [self._values[node] for node in self._inputs]
+        if (again or guard.writes) and not all(map(is_copied_alike, given)):
+            raise Refused("an input whose copy would lie in memory in another way")
         for step in steps:
             if step.op == "placeholder":
                 if guard.knows(step) is None:
