@@ -115,7 +115,7 @@ def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
             cwd=zoo, capture_output=True, text=True, check=False,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
-        error = run.stderr.strip()[-200:] if run.returncode else ""
+        error = run.stderr.strip().rpartition("\n")[2][:120] if run.returncode else ""
         clock.write_text(json.dumps([time.perf_counter() - started, error]))
     took, error = json.loads(clock.read_text())
     report = json.loads(output.read_text()) if output.exists() else None
