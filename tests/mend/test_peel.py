@@ -74,3 +74,20 @@ def test_a_block_that_stays_in_eager_does_not_keep_the_rest_there(
     assert after.summary.eager_frames == 0
     assert "            y = y + times  # as it was\n" not in peeled.steps[0].after
     assert "y = y + times  # as it was\n" in peeled.steps[0].after
+
+
+GENERATED = """
+import torch
+
+exec(compile("def f(x):\\n    return x * x.abs().max().item()\\n", "<generated>", "exec"))
+
+def inputs():
+    return (torch.randn(4),)
+"""
+
+
+def test_code_without_a_file_gets_what_needs_no_source(tmp_path: Path) -> None:
+    peeled = peel(GENERATED, tmp_path)
+    assert [step.candidate.settings for step in peeled.steps] == [{"capture_scalar_outputs": True}]
+    assert peeled.final.report is not None
+    assert not peeled.final.report.causes

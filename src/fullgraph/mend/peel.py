@@ -174,9 +174,10 @@ class Peeler:
         for cause in self._causes():
             text = self._text(cause.file)
             if text is None:
-                self._tried[self.identity(cause)] = [_NO_SOURCE]
-                continue
-            spot = Spot(cause, text, self._text)
+                # Nothing can be rewritten there; settings and guards need no source.
+                attempts = self._tried.setdefault(self.identity(cause), [])
+                attempts += [] if _NO_SOURCE in attempts else [_NO_SOURCE]
+            spot = Spot(cause, text or "", self._text)
             for fixer in self._fixers:
                 for candidate in fixer.candidates(spot) if wanted(fixer) else ():
                     if _about(candidate, self.identity(cause)) in self._dropped:

@@ -122,7 +122,8 @@ def proof_line(proof: Proof) -> str:
     if proof.zero_gradients:
         parts.append(f"{proof.zero_gradients} of them zero where there was none (aot_eager)")
     if proof.varied_sites:
-        parts.append(f"{proof.varied_sites} breaks with other inputs")
+        word = "break" if proof.varied_sites == 1 else "breaks"
+        parts.append(f"{proof.varied_sites} {word} with other inputs")
     parts.append("no new recompilation" if not proof.recompilations else "it compiles again")
     if proof.speedup is not None:
         parts.append(_speed(proof.speedup))
