@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fullgraph.site.markdown import is_allowed_link, to_html
@@ -44,7 +44,8 @@ class Strict(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+        # `<hr />` ends itself.
+        assert tag in VOID or self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -106,6 +107,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(st.one_of(PIECES, st.text(max_size=12)), max_size=12).map("".join))
+@example("---")
 def test_nothing_that_people_write_can_do_anything(text: str) -> None:
     parsed(text)
 
