@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import fullgraph
 from fullgraph.model.report import Report
 
 PROGRAMS = Path(__file__).parent / "programs"
+# The same examples each time, however slow the machine: who changes nothing sees nothing new fail.
+# HYPOTHESIS_PROFILE=default looks for other examples.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 # What a shell runs in the background ignores interrupts, and so would every program started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
