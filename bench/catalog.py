@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from fullgraph.catalog.read import example_ids
+from fullgraph.catalog.parse import example_ids
 
 SECONDS = 180.0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fullgraph.capture.api import Watch, explain, watch
-    from fullgraph.mend.api import compile  # noqa: A004  (torch.compile's name, on purpose)
+    from fullgraph.fix.api import compile  # noqa: A004  (torch.compile's name, on purpose)
     from fullgraph.model.report import Report
 
 __version__ = "0.1.0"
@@ -19,7 +19,7 @@ __all__ = ["Report", "Watch", "__version__", "compile", "explain", "watch"]
 _HOMES = {
     "watch": "fullgraph.capture.api",
     "explain": "fullgraph.capture.api",
-    "compile": "fullgraph.mend.api",
+    "compile": "fullgraph.fix.api",
     "Watch": "fullgraph.capture.api",
     "Report": "fullgraph.model.report",
 }

@@ -1,4 +1,4 @@
-"""Every row of the truth table in docs/ledger.md, on real torch, and the rows found since."""
+"""Every row of the truth table in docs/counting.md, on real torch, and the rows found since."""
 
 from __future__ import annotations
 

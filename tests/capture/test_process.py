@@ -134,7 +134,7 @@ def test_a_program_that_compiles_nothing_says_so_in_one_line(cli: Cli) -> None:
 
 def test_a_missing_hook_is_a_clear_error_and_the_program_still_runs(cli: Cli) -> None:
     (cli.folder / "script.py").write_text(
-        "import fullgraph.capture.live as live\n"
+        "import fullgraph.capture.dynamo_listener as live\n"
         "bad = live.HOOKS[0]._replace(place='torch._dynamo.convert_frame:gone')\n"
         "live.HOOKS = (bad, *live.HOOKS[1:])\n"
         "import torch\n"

@@ -13,9 +13,9 @@ from typing import Any, get_args
 
 import pytest
 
-from fullgraph.catalog import kit
-from fullgraph.catalog.read import CatalogError, example_ids, read_example, unreachable
-from fullgraph.registry.installed import FILE, torch_folder
+from fullgraph.catalog import fix_decorator as kit
+from fullgraph.catalog.parse import CatalogError, example_ids, read_example, unreachable
+from fullgraph.installed_torch import FILE, torch_folder
 from tests.conftest import Cli
 
 EXAMPLES = [example for example in map(read_example, example_ids()) if example]
@@ -118,7 +118,7 @@ def test_a_file_without_its_functions_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "gb0001.py").write_text('"""Nothing."""\n')
-    monkeypatch.setattr("fullgraph.catalog.read.ENTRIES", tmp_path)
+    monkeypatch.setattr("fullgraph.catalog.parse.ENTRIES", tmp_path)
     with pytest.raises(CatalogError, match=r"gb0001.py needs the functions `breaks` and `inputs`"):
         read_example("GB0001")
 
@@ -127,7 +127,7 @@ def write_entry(folder: Path, body: str) -> None:
     (folder / "gb0170.py").write_text(
         '"""An example that was written for this test alone."""\n'
         "import torch\n"
-        "from fullgraph.catalog.kit import fix\n"
+        "from fullgraph.catalog.fix_decorator import fix\n"
         "def inputs():\n    return torch.ones(3)\n"
         f"{body}"
     )

@@ -7,9 +7,9 @@ import warnings
 import pytest
 import torch
 
-from fullgraph.catalog.read import example_ids, read_example
+from fullgraph.catalog.parse import example_ids, read_example
 from fullgraph.catalog.verify import verify
-from fullgraph.registry.installed import release_of
+from fullgraph.installed_torch import release_of
 
 
 @pytest.mark.parametrize("identifier", example_ids())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fullgraph.registry.message_templates import readable_type
 from fullgraph.registry.sources import require_installed
-from fullgraph.registry.templates import readable_type
 
 
 @pytest.fixture(autouse=True)

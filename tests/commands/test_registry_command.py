@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 
 from fullgraph.commands.registry import command
 from fullgraph.errors import FullgraphError
+from fullgraph.installed_torch import torch_folder
 from fullgraph.registry.entries import REGISTRY_FILE
-from fullgraph.registry.installed import torch_folder
 from fullgraph.registry.sources import require_installed
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from circus import Site, torch_files
+from fake_torch import Site, torch_files
 
-from fullgraph.registry import fetch
+from fullgraph.registry import download as fetch
 
 
 @pytest.fixture

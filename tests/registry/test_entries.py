@@ -3,7 +3,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from circus import ENTRIES, registry_bytes
+from fake_torch import ENTRIES, registry_bytes
 
 from fullgraph.errors import RegistryError
 from fullgraph.registry.entries import CallSite, identifier_in, read_registry

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from circus import registry_bytes
+from fake_torch import registry_bytes
 
 from fullgraph.registry.entries import CallSite, Snapshot, read_registry
 from fullgraph.registry.history import (

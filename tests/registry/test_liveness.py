@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from circus import HINTS, SOURCE, registry_bytes
+from fake_torch import HINTS, SOURCE, registry_bytes
 
+from fullgraph.installed_torch import torch_folder
 from fullgraph.registry.entries import CallSite, SourceText, read_registry
 from fullgraph.registry.history import known_facts
-from fullgraph.registry.installed import torch_folder
 from fullgraph.registry.liveness import calls_in, map_calls, shared_hints, texts_of
 from fullgraph.registry.sources import installed_snapshot, snapshot_of_folder
 

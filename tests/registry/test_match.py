@@ -6,14 +6,14 @@ import textwrap
 from collections.abc import Callable
 
 import pytest
-from circus import registry_bytes
+from fake_torch import registry_bytes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fullgraph.registry.entries import Wording, read_registry
 from fullgraph.registry.match import Found, Matcher
+from fullgraph.registry.message_templates import joined_hints, readable, readable_type
 from fullgraph.registry.sources import require_installed
-from fullgraph.registry.templates import joined_hints, readable, readable_type
 
 HOLE = re.compile("‹[^›]*›")
 NEXT = "\n\n*** While handling this graph break, another graph break occurred: ***\n\n"

@@ -5,12 +5,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from circus import Handler, Site, ranged, registry_bytes, wheel_bytes, whole
+from fake_torch import Handler, Site, ranged, registry_bytes, wheel_bytes, whole
 
 from fullgraph.errors import RegistryError
-from fullgraph.registry import cache, fetch, index, sources
-from fullgraph.registry.fetch import Fetcher, UnreachableError
-from fullgraph.registry.index import PipSettings, Wheel, best_wheel, pip_settings, wheels
+from fullgraph.registry import cache, sources
+from fullgraph.registry import download as fetch
+from fullgraph.registry import package_index as index
+from fullgraph.registry.download import Fetcher, UnreachableError
+from fullgraph.registry.package_index import PipSettings, Wheel, best_wheel, pip_settings, wheels
 from fullgraph.registry.wheels import read_wheel
 
 REGISTRY = "/registry.json"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec import json
 
-from fullgraph.registry.installed import FILE, release_of, torch_folder, torch_version
+from fullgraph.installed_torch import FILE, release_of, torch_folder, torch_version
 from fullgraph.registry.taxonomy import (
     ASKED_FOR,
     CATEGORIES,
@@ -19,11 +19,11 @@ from fullgraph.registry.taxonomy import (
     category_of,
     counts,
     deciding_rule,
-    facts,
     facts_of,
     page_of,
     title_of,
 )
+from fullgraph.registry.taxonomy import fixability as facts
 from fullgraph.registry.taxonomy.rules import NAMED, RULES
 
 NAMES = {category.name for category in CATEGORIES}
@@ -40,9 +40,9 @@ def _registry() -> dict[str, list[dict[str, Any]]]:
 
 ENTRIES = _registry()
 ISSUE_CATEGORIES = {
-    "data-dependent", "dynamic-shapes", "effects", "python", "not-entered", "context-managers",
-    "exceptions", "mutation", "autograd", "subclasses", "higher-order", "custom-operators",
-    "distributed", "asked-for", "limits", "eager-errors", "dynamo-bugs",
+    "data-dependent", "dynamic-shapes", "side-effects", "python", "untraced-calls",
+    "context-managers", "exceptions", "mutation", "autograd", "subclasses", "higher-order",
+    "custom-operators", "distributed", "user-requested", "limits", "eager-errors", "dynamo-bugs",
 }  # fmt: skip
 
 
@@ -79,8 +79,8 @@ def test_no_category_is_empty_and_none_holds_most() -> None:
 EXPECTED = {
     "data-dependent": "GB0170 GB0124 GB0033 GB0034 GB0035 GB0038 GB0109 GB0207 GB0569 GB6622",
     "dynamic-shapes": "GB0036 GB0037 GB0018 GB0246 GB0214",
-    "effects": "GB0291 GB0296 GB0230 GB7650",
-    "not-entered": "GB0007 GB0008 GB0059 GB0147 GB0014 GB0208 GB0158 GB0179 GB0055",
+    "side-effects": "GB0291 GB0296 GB0230 GB7650",
+    "untraced-calls": "GB0007 GB0008 GB0059 GB0147 GB0014 GB0208 GB0158 GB0179 GB0055",
     "context-managers": "GB0142 GB0066 GB0221 GB0370 GB2533",
     "exceptions": "GB0088 GB0057 GB0171 GB0288 GB9625",
     "mutation": "GB0056 GB0072 GB0096 GB0126 GB0247 GB0358 GB5976",
@@ -89,7 +89,7 @@ EXPECTED = {
     "higher-order": "GB0067 GB0040 GB0310 GB0339 GB0349 GB9741 GB0328",
     "custom-operators": "GB0043 GB0087 GB0090 GB0216 GB0265 GB0363 GB0236 GB3840 GB4695",
     "distributed": "GB0053 GB0172 GB0210 GB3343 GB9860",
-    "asked-for": "GB0025 GB0098 GB0099 GB0030 GB4297 GB0269",
+    "user-requested": "GB0025 GB0098 GB0099 GB0030 GB4297 GB0269",
     "limits": "GB0039 GB7000 GB0052 GB0192 GB2549",
     "eager-errors": "GB0011 GB0111 GB0182 GB0196 GB5173 GB0002 GB7312",
     "dynamo-bugs": "GB0093 GB0116 GB0219 GB0122 GB9648 GB0205",
@@ -107,18 +107,22 @@ def test_well_known_entries_are_where_an_expert_expects_them(category: str) -> N
 @pytest.mark.parametrize(
     ("identifier", "explanation", "category"),
     [
-        ("GB0059", "cannot trace builtin operator `print` with ['Tensor']", "effects"),
-        ("GB0059", "cannot trace builtin operator `range` with ['Tensor']", "not-entered"),
-        ("GB0007", "the Python builtin `_warnings.warn`.", "effects"),
-        ("GB0007", "the builtin `time.time.` It is a builtin (e.g. _warnings.warn)", "effects"),
+        ("GB0059", "cannot trace builtin operator `print` with ['Tensor']", "side-effects"),
+        ("GB0059", "cannot trace builtin operator `range` with ['Tensor']", "untraced-calls"),
+        ("GB0007", "the Python builtin `_warnings.warn`.", "side-effects"),
+        (
+            "GB0007",
+            "the builtin `time.time.` It is a builtin (e.g. _warnings.warn)",
+            "side-effects",
+        ),
         (
             "GB0007",
             "the builtin `_json.scan.` It is a builtin (e.g. _warnings.warn)",
-            "not-entered",
+            "untraced-calls",
         ),
-        ("GB0007", "function `Random.seed` in file `/lib/python3.11/random.py`", "effects"),
+        ("GB0007", "function `Random.seed` in file `/lib/python3.11/random.py`", "side-effects"),
         ("GB0007", "function `f` in file `/torch/distributed/c10d.py`", "distributed"),
-        ("GB0156", "method `write` of class `TextIOWrapper`", "effects"),
+        ("GB0156", "method `write` of class `TextIOWrapper`", "side-effects"),
         ("GB0156", "method `frobnicate` of class `list`", "python"),
         ("GB4315", "There was no fake impl registered for <CustomOpDef(a::b)>", "custom-operators"),
         ("GB4315", "got RuntimeError('shapes cannot be multiplied')", "eager-errors"),

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from fullgraph.registry.sources import snapshot_named
-from fullgraph.site.data import gather
+from fullgraph.site.gather import gather
 from fullgraph.site.model import Settings, Site
 from fullgraph.site.pages import all_outputs
 

@@ -12,11 +12,11 @@ import pytest
 from browsing import address, browser, hosted, visit  # noqa: F401
 from sitekit import Registry, SiteCli
 
+from fullgraph.installed_torch import torch_folder
 from fullgraph.registry.entries import REGISTRY_FILE
-from fullgraph.registry.installed import torch_folder
 from fullgraph.registry.sources import require_installed
 from fullgraph.site.build import build
-from fullgraph.site.data import gather
+from fullgraph.site.gather import gather
 from fullgraph.site.model import Site
 from fullgraph.site.settings import Plan, make_plan
 

@@ -11,7 +11,7 @@ from browsing import Visit, write
 from playwright.sync_api import Page, expect
 
 from fullgraph.registry.sources import snapshot_named
-from fullgraph.site.data import gather
+from fullgraph.site.gather import gather
 
 # One of every kind, and those that show something that others do not.
 KINDS = [

@@ -14,9 +14,9 @@ from fullgraph.errors import FullgraphError
 from fullgraph.registry import history, sources
 from fullgraph.registry.entries import REGISTRY_FILE
 from fullgraph.registry.sources import chronicle, require_installed, snapshot_named
-from fullgraph.site.data import gather
+from fullgraph.site.gather import gather
 from fullgraph.site.model import Site
-from fullgraph.site.seen import read_seen
+from fullgraph.site.sweep_reports import read_seen
 
 
 def test_every_entry_of_every_known_release_has_a_page(installed_site: Site) -> None:
@@ -42,7 +42,7 @@ def test_pages_know_what_explain_knows(installed_site: Site) -> None:
 
 
 def test_texts_that_only_the_source_has_are_read_in_bulk(installed_site: Site) -> None:
-    from fullgraph.registry.templates import lacks_text
+    from fullgraph.registry.message_templates import lacks_text
 
     snapshot = require_installed()
     bare = [name for name, wordings in snapshot.entries.items() if lacks_text(wordings[0])]

@@ -8,7 +8,7 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullgraph.catalog.read import example_ids, read_example
+from fullgraph.catalog.parse import example_ids, read_example
 from fullgraph.site.highlight import highlight
 
 _PIECES = [

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullgraph.site.charts import growth_chart, history_chart, history_text
-from fullgraph.site.code import code_pair
+from fullgraph.site.code_blocks import code_pair
+from fullgraph.site.labels import fixable_sentence
 from fullgraph.site.model import Mark, ReleaseMark, Site
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.searchindex import script_of
 from fullgraph.site.templating import label, prose, without_controls
-from fullgraph.site.words import fixable_sentence
 
 KILOBYTE = 1024
 _ODD = ["‹", "›", "`", "<script>", "</p>", "&amp;", '"', "'", "torch.cond", "https://a.b/c?d=e&f"]

@@ -12,7 +12,7 @@ import pytest
 from browsing import Visit
 from playwright.sync_api import Page, expect
 
-from fullgraph.catalog.read import example_ids
+from fullgraph.catalog.parse import example_ids
 
 ENTER_THE_FIRST = "#results li:first-child .id"
 MESSAGE = """Unsupported Tensor.item() call with capture_scalar_outputs=False

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from fullgraph.analysis.cascades import find_cascades
 from fullgraph.analysis.causes import rank_causes
-from fullgraph.analysis.eager import find_eager_frames, settle_outcomes
-from fullgraph.analysis.ledger import Ledger, open_ledger
 from fullgraph.analysis.recompiles import list_recompiles
 from fullgraph.analysis.reconcile import reconcile
 from fullgraph.analysis.sites import group_sites
+from fullgraph.analysis.skipped_frames import find_eager_frames, settle_outcomes
+from fullgraph.analysis.state import Ledger, open_ledger
 from fullgraph.analysis.summary import summarise
 from fullgraph.model.report import Report
 from fullgraph.model.session import Session

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from fullgraph.analysis.ledger import Ledger, Occurrence
 from fullgraph.analysis.sites import place_of, site_key
+from fullgraph.analysis.state import Ledger, Occurrence
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 # How Dynamo words it, in every release since 2.8.

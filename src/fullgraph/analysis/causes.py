@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fullgraph.analysis.ledger import Ledger
+from fullgraph.analysis.state import Ledger
 from fullgraph.model.events import Reason
 from fullgraph.model.report import YOURS, Cascade, Cause, Site
 from fullgraph.registry.taxonomy import ASKED_FOR, advice_for, category_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fullgraph.analysis.ledger import Ledger
 from fullgraph.analysis.sites import name_of
+from fullgraph.analysis.state import Ledger
 from fullgraph.model.report import RecompileFinding
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from fullgraph.analysis.ledger import CompileKey, Ledger, Occurrence
+from fullgraph.analysis.state import CompileKey, Ledger, Occurrence
 from fullgraph.model.events import Graph
 from fullgraph.model.report import Disagreement
 

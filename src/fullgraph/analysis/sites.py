@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fullgraph.analysis.ledger import Ledger, Occurrence
+from fullgraph.analysis.state import Ledger, Occurrence
 from fullgraph.model.events import Code, Frame
 from fullgraph.model.report import YOURS, Site
 from fullgraph.registry.taxonomy import category_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fullgraph.analysis.ledger import Ledger
+from fullgraph.analysis.state import Ledger
 from fullgraph.model.report import (
     REPORT_FORMAT,
     Environment,

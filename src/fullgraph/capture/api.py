@@ -32,7 +32,7 @@ class Watch:
             raise CaptureError("torch is not installed here: pip install torch")
         import torch._dynamo  # noqa: F401  (what is listened to has to be there)
 
-        from fullgraph.capture.live import capture
+        from fullgraph.capture.dynamo_listener import capture
 
         self._header = describe_process()
         self._started = time.perf_counter()
@@ -45,7 +45,7 @@ class Watch:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        from fullgraph.capture.live import capture
+        from fullgraph.capture.dynamo_listener import capture
 
         capture.unsubscribe(self._events.append)
 
@@ -118,6 +118,6 @@ def _uncompiled(fn: Any) -> Callable[..., Any]:
 
 
 def _torch_is_missing() -> bool:
-    from fullgraph.registry.installed import torch_folder
+    from fullgraph.installed_torch import torch_folder
 
     return torch_folder() is None

@@ -24,9 +24,9 @@ from fullgraph.capture.header import describe_process
 from fullgraph.capture.store import CAPTURE_VARIABLE
 from fullgraph.errors import CaptureError, FullgraphError, ProgramError
 from fullgraph.files import replace_file
+from fullgraph.installed_torch import OLDEST_TORCH, release_of, torch_folder, torch_version
 from fullgraph.model.events import End
 from fullgraph.model.session import SUFFIX, LineEncoder
-from fullgraph.registry.installed import OLDEST_TORCH, release_of, torch_folder, torch_version
 
 _BOOTSTRAP = Path(__file__).parent / "bootstrap"
 _PASSED_ON = frozenset(

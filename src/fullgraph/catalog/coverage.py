@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from fullgraph.catalog.read import example_ids, read_example, unreachable
+from fullgraph.catalog.parse import example_ids, read_example, unreachable
 from fullgraph.registry.sources import require_installed
 
 

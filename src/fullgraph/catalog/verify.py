@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import torch
 
 from fullgraph.capture.api import watch
-from fullgraph.catalog.kit import FixFacts
-from fullgraph.catalog.read import CatalogError
+from fullgraph.catalog.fix_decorator import FixFacts
+from fullgraph.catalog.parse import CatalogError
 from fullgraph.model.events import Break, Event, Recompile
 from fullgraph.model.report import Report
 

@@ -9,7 +9,7 @@ from fullgraph.commands._terminal import format_option, terminal_size, write_jso
 from fullgraph.errors import FullgraphError
 
 if TYPE_CHECKING:
-    from fullgraph.catalog.read import Example
+    from fullgraph.catalog.parse import Example
 
 
 @click.group()
@@ -25,9 +25,9 @@ def run(identifier: str) -> None:
     from fullgraph.capture.process import check_torch
 
     check_torch()
-    from fullgraph.catalog.text import example_lines
     from fullgraph.catalog.verify import verify
     from fullgraph.render import render
+    from fullgraph.render.example.text import example_lines
     from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())
@@ -44,7 +44,7 @@ def run(identifier: str) -> None:
 def check(identifiers: tuple[str, ...]) -> None:
     """Run examples and say which of their claims do not hold; all of them without an ID."""
     from fullgraph.capture.process import check_torch
-    from fullgraph.catalog.read import example_ids
+    from fullgraph.catalog.parse import example_ids
 
     check_torch()
     ids = [_example(identifier).id for identifier in identifiers] or example_ids()
@@ -89,7 +89,7 @@ def coverage(format_: str) -> None:
 
 
 def _example(identifier: str) -> Example:
-    from fullgraph.catalog.read import example_ids, read_example
+    from fullgraph.catalog.parse import example_ids, read_example
 
     example = read_example(identifier)
     if example is None:

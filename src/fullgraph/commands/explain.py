@@ -53,7 +53,7 @@ def _given(what: tuple[str, ...]) -> str:
 
 def show_page(page: Page, format_: str) -> None:
     """One entry, with its example from the catalog where there is one."""
-    from fullgraph.catalog.read import read_example
+    from fullgraph.catalog.parse import read_example
 
     example = read_example(page.id)
     if format_ == "json":
@@ -62,8 +62,8 @@ def show_page(page: Page, format_: str) -> None:
         shown = example.as_json() if example else None
         write_json({**msgspec.to_builtins(page), "example": shown})
         return
-    from fullgraph.catalog.text import example_lines
-    from fullgraph.registry.text import page_lines
+    from fullgraph.render.entry._page import page_lines
+    from fullgraph.render.example.text import example_lines
     from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())
@@ -102,8 +102,8 @@ def _find(text: str, library: Library) -> tuple[Found, ...]:
 
 def _nothing_found(text: str, library: Library) -> Exception:
     from fullgraph.errors import RegistryError
+    from fullgraph.registry.message_templates import readable_type
     from fullgraph.registry.search import search
-    from fullgraph.registry.templates import readable_type
 
     entries = library.main.entries
     near = search(entries, text[:2000], most=3)
@@ -138,7 +138,7 @@ def _write_matches(found: tuple[Found, ...], pages: dict[str, Page]) -> None:
 
 
 def _show_matches(found: tuple[Found, ...], pages: dict[str, Page]) -> None:
-    from fullgraph.registry.text import page_lines
+    from fullgraph.render.entry._page import page_lines
     from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())

@@ -9,7 +9,7 @@ import click
 from fullgraph.commands.run import RunCommand
 
 if TYPE_CHECKING:
-    from fullgraph.mend.fix import Fixed
+    from fullgraph.fix.pipeline import Fixed
 
 # Less is slower than this only by noise.
 _SLOWER = 0.95
@@ -51,7 +51,7 @@ def command(
     """
     from fullgraph.capture.process import check_program, check_torch
     from fullgraph.files import check_writable
-    from fullgraph.mend.fix import fix_program
+    from fullgraph.fix.pipeline import fix_program
 
     if undo_:
         _undo(force)
@@ -64,7 +64,7 @@ def command(
         check_writable(output)
     if apply_ and not force and target[0] != "-m":
         # Now, and not after two minutes of work.
-        from fullgraph.mend.apply import require_clean
+        from fullgraph.fix.apply import require_clean
 
         require_clean(target[0])
     fixed = fix_program(
@@ -90,7 +90,7 @@ def tell(message: str) -> None:
 
 
 def _undo(force: bool) -> None:
-    from fullgraph.mend.apply import undo
+    from fullgraph.fix.apply import undo
 
     for path in undo(force=force):
         click.echo(f"put back {path}")
@@ -116,7 +116,7 @@ def _text(fixed: Fixed, target: tuple[str, ...], format_: str, terminal: bool) -
 
         return json.format(json.encode(fixed.report)).decode() + "\n"
     from fullgraph.commands._terminal import terminal_size
-    from fullgraph.mend.text import lines_of
+    from fullgraph.render.fix.text import lines_of
     from fullgraph.terminal import Terminal
 
     shown = Terminal(*terminal_size()) if terminal else Terminal(100)
@@ -128,7 +128,7 @@ def _apply(fixed: Fixed, target: tuple[str, ...], force: bool) -> None:
 
     from fullgraph.errors import FullgraphError
     from fullgraph.files import replace_file
-    from fullgraph.mend.apply import apply_changes, own_changes, upstream_patches
+    from fullgraph.fix.apply import apply_changes, own_changes, upstream_patches
 
     proof = fixed.report.proof
     if not fixed.report.fixes:

@@ -7,7 +7,7 @@ import click
 from fullgraph.commands._terminal import format_option, terminal_size, write_json, write_lines
 
 if TYPE_CHECKING:
-    from fullgraph.mend.purity.check import Verdict
+    from fullgraph.fix.purity.check import Verdict
 
 
 @click.command()
@@ -29,7 +29,7 @@ def command(function: str, inputs: str | None, no_run: bool, format_: str) -> No
     The exit code is 0 for a pure function, 1 for one that is not, or where it cannot be told, and 2
     for bad input.
     """
-    from fullgraph.mend.purity.check import check
+    from fullgraph.fix.purity.check import check
 
     verdict = check(function, inputs, run=not no_run)
     if format_ == "json":

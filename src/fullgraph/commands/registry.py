@@ -203,7 +203,7 @@ def _show_rows(rows: list[Row], format_: str, of_what: str) -> None:
     if format_ == "json":
         write_json(rows)
         return
-    from fullgraph.registry.text import row_lines
+    from fullgraph.render.entry._page import row_lines
     from fullgraph.terminal import Terminal
 
     write_lines(row_lines(rows, Terminal(*terminal_size())))
@@ -212,7 +212,7 @@ def _show_rows(rows: list[Row], format_: str, of_what: str) -> None:
 
 
 def _show_difference(found: Difference) -> None:
-    from fullgraph.registry.text import row_lines
+    from fullgraph.render.entry._page import row_lines
     from fullgraph.terminal import Terminal
 
     terminal = Terminal(*terminal_size())

@@ -100,8 +100,8 @@ def _mend(target: tuple[str, ...], folder: Path) -> None:
 
     from fullgraph.commands.fix import tell
     from fullgraph.errors import FullgraphError
-    from fullgraph.mend.fix import fix_program
-    from fullgraph.mend.inside import PLAN_VARIABLE
+    from fullgraph.fix.pipeline import fix_program
+    from fullgraph.fix.runtime.activate import PLAN_VARIABLE
 
     try:
         fixed = fix_program(target, seconds=120.0, tell=tell)

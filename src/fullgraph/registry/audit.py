@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from fullgraph.registry.entries import Snapshot
-from fullgraph.registry.templates import is_unevaluated, joined_hints, readable_type
+from fullgraph.registry.message_templates import is_unevaluated, joined_hints, readable_type
 
 
 class AuditedEntry(Struct, frozen=True):

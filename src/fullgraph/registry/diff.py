@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from fullgraph.registry.entries import Snapshot, wording_checksum
 from fullgraph.registry.history import Chronicle
+from fullgraph.registry.message_templates import readable_type
 from fullgraph.registry.pages import Row, row
-from fullgraph.registry.templates import readable_type
 
 
 class Reworded(Struct, frozen=True):

@@ -15,7 +15,7 @@ from itertools import product
 from typing import NamedTuple
 
 from fullgraph.registry.entries import CallSite, SourceText, UnmappedCall, Wording
-from fullgraph.registry.templates import (
+from fullgraph.registry.message_templates import (
     has_holes,
     is_unevaluated,
     lacks_text,

@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from fullgraph.registry.entries import Wording
-from fullgraph.registry.templates import joined_hints, literals, readable, readable_type
+from fullgraph.registry.message_templates import joined_hints, literals, readable, readable_type
 
 # How an entry was found, the surest first.
 BY_ID = "id"

@@ -11,6 +11,13 @@ from fullgraph.errors import RegistryError
 from fullgraph.registry import cache
 from fullgraph.registry.entries import CallSite, Snapshot, SourceText, Wording, wording_checksum
 from fullgraph.registry.history import Chronicle, History, ReleaseStatus
+from fullgraph.registry.message_templates import (
+    is_unevaluated,
+    joined_hints,
+    lacks_text,
+    readable,
+    readable_type,
+)
 from fullgraph.registry.releases import sort_key
 from fullgraph.registry.sources import (
     cached_names,
@@ -20,13 +27,6 @@ from fullgraph.registry.sources import (
     source_text,
 )
 from fullgraph.registry.taxonomy import advice_for, category_of, facts_of, title_of
-from fullgraph.registry.templates import (
-    is_unevaluated,
-    joined_hints,
-    lacks_text,
-    readable,
-    readable_type,
-)
 
 _SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb"
 # A hint that this many entries share says nothing about any one of them.

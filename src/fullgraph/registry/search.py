@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 from fullgraph.registry.entries import Wording
-from fullgraph.registry.templates import readable
+from fullgraph.registry.message_templates import readable
 
 _WORD = re.compile(r"[a-z0-9_]{2,}")
 # Where a word is found decides how much it counts.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fullgraph.errors import FullgraphError, RegistryError
+from fullgraph.installed_torch import torch_folder
 from fullgraph.registry import cache
 from fullgraph.registry.entries import (
     HINTS_FILE,
@@ -26,12 +27,11 @@ from fullgraph.registry.entries import (
     read_registry,
 )
 from fullgraph.registry.history import Chronicle, Facts, facts_of, known_facts
-from fullgraph.registry.installed import torch_folder
 from fullgraph.registry.releases import base_of, choose, expand, is_release, minor_of, sort_key
 
 if TYPE_CHECKING:
-    from fullgraph.registry.fetch import Fetcher
-    from fullgraph.registry.index import Wheel
+    from fullgraph.registry.download import Fetcher
+    from fullgraph.registry.package_index import Wheel
 
 Tell = Callable[[str], None]
 _VERSION = re.compile(r"^__version__ = ['\"]([^'\"]+)['\"]", re.MULTILINE)
@@ -184,7 +184,7 @@ def snapshot_of_path(path: Path, name: str = "") -> Snapshot:
                 return snapshot_of_folder(torch, name or _checkout_version(torch), str(path))
         raise RegistryError(f"{path} is not a PyTorch checkout: it has no torch/{REGISTRY_FILE}")
     if path.suffix == ".whl":
-        from fullgraph.registry.fetch import Fetcher
+        from fullgraph.registry.download import Fetcher
         from fullgraph.registry.wheels import read_wheel
 
         release = base_of(path.name.split("-")[1]) if path.name.startswith("torch-") else path.stem
@@ -215,7 +215,7 @@ def sync_address(
     address: str, name: str = "latest", tell: Tell = _quiet, *, fall_back: bool = True
 ) -> Snapshot:
     """The registry at an address, or the one that was there when it last answered."""
-    from fullgraph.registry.fetch import Fetcher, UnreachableError, shown
+    from fullgraph.registry.download import Fetcher, UnreachableError, shown
 
     cached = cache.load(name)
     if cached is not None and cached.snapshot.origin != shown(address):
@@ -276,7 +276,7 @@ class Releases:
 
         A release never changes once it is out, so one that is here is not fetched again.
         """
-        from fullgraph.registry.fetch import UnreachableError
+        from fullgraph.registry.download import UnreachableError
 
         try:
             known = {wheel.release for wheel in self._found()}
@@ -294,7 +294,7 @@ class Releases:
         if cached is not None:
             self._tell(f"torch {release} was fetched {cached.age()} ago")
             return cached.snapshot
-        from fullgraph.registry.index import best_wheel, is_address
+        from fullgraph.registry.package_index import best_wheel, is_address
         from fullgraph.registry.wheels import read_wheel
 
         wheel = best_wheel(self._found(), release)
@@ -316,8 +316,8 @@ class Releases:
         return self.release(release)
 
     def _found(self) -> list[Wheel]:
-        from fullgraph.registry.fetch import Fetcher
-        from fullgraph.registry.index import pip_settings, wheels
+        from fullgraph.registry.download import Fetcher
+        from fullgraph.registry.package_index import pip_settings, wheels
 
         if self._wheels is None:
             settings = pip_settings()

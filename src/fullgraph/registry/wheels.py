@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from typing import IO
 
 from fullgraph.errors import RegistryError
+from fullgraph.registry.download import Fetcher, UnreachableError, shown
 from fullgraph.registry.entries import REGISTRY_FILE
-from fullgraph.registry.fetch import Fetcher, UnreachableError, shown
-from fullgraph.registry.index import is_address
+from fullgraph.registry.package_index import is_address
 
 _FOLDER = "torch/_dynamo/"
 _TAIL = 64 * 1024

@@ -1,4 +1,4 @@
-"""Report in, text out. One file a format, found by walking this folder; each has `render`."""
+"""Report in, text out. One file a format, found by walking report/; each has `render`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 def formats() -> list[str]:
     """The formats there are, by looking at the folder: nothing is imported."""
     return sorted(
-        file.stem for file in Path(__file__).parent.glob("*.py") if not file.stem.startswith("_")
+        file.stem
+        for file in (Path(__file__).parent / "report").glob("*.py")
+        if not file.stem.startswith("_")
     )
 
 
 def render(report: Report, format_: str, **options: object) -> str:
     """The report as text, ending in a newline."""
-    rendered: str = import_module(f"fullgraph.render.{format_}").render(report, **options)
+    rendered: str = import_module(f"fullgraph.render.report.{format_}").render(report, **options)
     return rendered

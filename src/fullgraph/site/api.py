@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from fullgraph.catalog.read import Example
+from fullgraph.catalog.parse import Example
 from fullgraph.registry.pages import EarlierWording, Place, WayOut
 from fullgraph.site.model import Break, Change, Related, Release, ReleaseMark, Seen, Site, Status
 

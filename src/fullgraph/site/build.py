@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 from msgspec import Struct, structs
 
 from fullgraph.registry.entries import Snapshot
-from fullgraph.site.data import gather
 from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
+from fullgraph.site.gather import gather
 from fullgraph.site.model import Site
 from fullgraph.site.output import FileFacts, Folder, Manifest, check_folder, opened
 from fullgraph.site.pages import Output, all_outputs

@@ -9,8 +9,8 @@ from itertools import groupby
 
 from markupsafe import Markup
 
+from fullgraph.site.labels import listed, short
 from fullgraph.site.model import Release, ReleaseMark
-from fullgraph.site.words import listed, short
 
 INTRODUCED, REWORDED, RETIRED = "●", "◆", "✕"
 _GROWTH_HEIGHT = 200

@@ -11,8 +11,8 @@ from msgspec import Struct
 from fullgraph.registry.releases import is_release
 from fullgraph.registry.sources import snapshot_named
 from fullgraph.site.build import dated
-from fullgraph.site.data import gather
 from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
+from fullgraph.site.gather import gather
 from fullgraph.site.info import read_info
 from fullgraph.site.links import link_problems, read_page, requests_in
 from fullgraph.site.model import Site

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import json
 
-from fullgraph.catalog import read
-from fullgraph.catalog.read import ENTRIES, Example, example_ids, read_example
+from fullgraph.catalog import parse as read
+from fullgraph.catalog.parse import ENTRIES, Example, example_ids, read_example
 from fullgraph.errors import FullgraphError
 from fullgraph.files import replace_file
 from fullgraph.registry import cache

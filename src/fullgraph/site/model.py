@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from fullgraph.catalog.read import Example
+from fullgraph.catalog.parse import Example
 from fullgraph.registry.pages import Page, Row
 
 # live: some call of the chosen release raises it. retired: none does. unreleased: no release that

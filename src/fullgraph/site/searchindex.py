@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import json
 
+from fullgraph.site.labels import STATUS
 from fullgraph.site.model import Break, Site
-from fullgraph.site.words import STATUS
 
 # The order in which the script knows them.
 _FIXABLE = ("yes", "sometimes", "no")

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from fullgraph.errors import FullgraphError
-from fullgraph.site.inputs import Stamp, is_address, stamp
 from fullgraph.site.settings import Plan
-from fullgraph.site.stopping import Stopper, StopRequested
+from fullgraph.site.shutdown import Stopper, StopRequested
 from fullgraph.site.templating import home_path
+from fullgraph.site.watched_files import Stamp, is_address, stamp
 
 Tell = Callable[[str], None]
 _CHANGES = "/.fullgraph/changes"

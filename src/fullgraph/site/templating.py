@@ -14,7 +14,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from fullgraph.registry.entries import checksum_of
-from fullgraph.site import words
+from fullgraph.site import labels as words
 from fullgraph.site.memory import compiled_templates
 from fullgraph.site.model import Site
 

@@ -11,10 +11,10 @@ from fullgraph.registry.entries import Snapshot
 from fullgraph.registry.sources import snapshot_named, sync_address
 from fullgraph.site.build import build
 from fullgraph.site.fingerprint import fingerprint
-from fullgraph.site.inputs import Stamp, is_address, stamp_of_contributions
 from fullgraph.site.output import check_folder
 from fullgraph.site.settings import Plan
-from fullgraph.site.stopping import Stopper, StopRequested
+from fullgraph.site.shutdown import Stopper, StopRequested
+from fullgraph.site.watched_files import Stamp, is_address, stamp_of_contributions
 
 Tell = Callable[[str], None]
 # A fingerprint of the registry, and the state of what people wrote.

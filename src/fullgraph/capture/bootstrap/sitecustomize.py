@@ -56,14 +56,14 @@ def _run_afterwards(loader: Any, action: Any) -> None:
 
 def _start() -> None:
     try:
-        _import_our_own("fullgraph.capture.autostart").start(_FOLDER)
+        _import_our_own("fullgraph.capture.child_process").start(_FOLDER)
     except Exception as error:
         _tell_that_nothing_is_captured(error)
 
 
 def _mend() -> None:
     try:
-        _import_our_own("fullgraph.mend.inside").start(_PLAN)
+        _import_our_own("fullgraph.fix.runtime.activate").start(_PLAN)
     except Exception as error:
         sys.stderr.write(f"fullgraph: the program runs as it is, not mended: {error}\n")
 

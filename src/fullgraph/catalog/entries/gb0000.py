@@ -4,7 +4,7 @@ operation: each `__torch_function__` returns NotImplemented. Eager raises as wel
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -4,7 +4,7 @@ an odd number of them. The size is a symbol of the graph, and the check is false
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 COMPILE = {"dynamic": True}

@@ -4,7 +4,7 @@ was declared static for Dynamo, `torchdynamo_force_dynamic = False`.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class DropsCache:

@@ -6,7 +6,7 @@ import datetime
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 DAY = datetime.date(2026, 1, 31)
 DAY_TEXT = str(DAY)

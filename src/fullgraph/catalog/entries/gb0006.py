@@ -6,7 +6,7 @@ function of Python; so it is for a module that a base class keeps as an attribut
 import torch
 import torch.nn.functional as F
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class TooFewRows(ValueError):

@@ -5,7 +5,7 @@ that serves as a schedule.
 import numpy as np
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 schedule = np.polynomial.Polynomial([1.0, -0.5, 0.25])
 

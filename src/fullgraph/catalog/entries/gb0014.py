@@ -4,7 +4,7 @@ before and after each call.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 with torch.random.fork_rng():
     encoder = torch.nn.GRU(8, 16, batch_first=True).requires_grad_(False)

@@ -6,7 +6,7 @@ import warnings
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # nested tensors are a prototype, says torch

@@ -5,7 +5,7 @@ is meant for graphs that the compiler has made, not for functions.
 import torch
 from torch._higher_order_ops import invoke_subgraph
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -7,7 +7,7 @@ import types
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 sys.modules["fullgraph_catalog_gb0022"] = types.SimpleNamespace(scale=0.5)
 

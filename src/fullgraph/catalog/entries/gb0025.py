@@ -4,7 +4,7 @@ or a slow compile, and the call stayed behind.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

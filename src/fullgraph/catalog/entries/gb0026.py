@@ -4,7 +4,7 @@ takes all that `torch.Tensor(...)` takes; Dynamo knows it for one tensor only.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Color(torch.Tensor):

@@ -5,7 +5,7 @@ compilation, and it ends the graph on purpose with `ctx.graph_break()`.
 import torch
 from torch._dynamo.comptime import comptime
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

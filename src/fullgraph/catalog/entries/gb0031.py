@@ -7,7 +7,7 @@ import logging
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ another way. The assertion fails while tracing already, inside a function that i
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

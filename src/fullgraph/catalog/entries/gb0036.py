@@ -4,7 +4,7 @@ and so the shape of the result, depends on the values.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True torch captures such operators by itself.
 BY_DEFAULT = True

@@ -4,7 +4,7 @@ residuals, depending on the rank of the matrix, and nothing tells Dynamo which.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"capture_dynamic_output_shape_ops": True}
 

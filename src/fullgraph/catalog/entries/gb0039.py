@@ -4,7 +4,7 @@ value is compiled anew, until Dynamo has had enough and leaves the rest to eager
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 BY_DEFAULT = True
 # Eight by default; a smaller number shows the same with fewer calls.

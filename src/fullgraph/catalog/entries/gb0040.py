@@ -4,7 +4,7 @@ operator would then sometimes be a new tensor and sometimes the very tensor that
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -4,7 +4,7 @@ recorded, the branches of a control flow operator may only read what they are gi
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -6,7 +6,7 @@ import functools
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # The region by itself runs in eager; torch.cond compiles its branches there too.
 EAGER_RAISES = True

@@ -4,7 +4,7 @@ torch.compile get into graphs, and the model uses an older custom operator witho
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"only_allow_pt2_compliant_ops": True}
 

@@ -4,7 +4,7 @@ missing, in the wrong place or of the wrong type.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -4,7 +4,7 @@ all. Python finds out only when an exception arrives, and raises a TypeError the
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

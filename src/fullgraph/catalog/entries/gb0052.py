@@ -5,7 +5,7 @@ held static, and so on.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Activation(torch.nn.Module):

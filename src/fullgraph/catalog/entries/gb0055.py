@@ -4,7 +4,7 @@ object that cannot be put into the graph as an argument.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

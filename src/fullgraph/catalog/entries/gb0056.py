@@ -4,7 +4,7 @@ does not see the change: the way weights are clamped or quantized behind its bac
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

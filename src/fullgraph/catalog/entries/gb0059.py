@@ -4,7 +4,7 @@ it is an effect that Dynamo does not put into a graph.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

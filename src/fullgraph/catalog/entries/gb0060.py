@@ -7,7 +7,7 @@ import warnings
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"enable_trace_unittest": True}
 

@@ -6,7 +6,7 @@ import contextlib
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True torch reports what broke inside of the block.
 BY_DEFAULT = True

@@ -5,7 +5,7 @@ module. The block is traced as a graph of its own, from which only tensors may c
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ stored: `torch.Tensor.is_conj(grad)` says whether a conjugation is still to be d
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Scale(torch.autograd.Function):

@@ -4,7 +4,7 @@ import fails while tracing, and Dynamo does not follow the `except` that handles
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 try:
     from faster_softmax import softmax

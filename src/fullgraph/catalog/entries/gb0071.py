@@ -4,7 +4,7 @@ wrapper is a plain function, and Dynamo takes it for something bound that it sho
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Scaler:

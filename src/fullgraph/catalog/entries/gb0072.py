@@ -4,7 +4,7 @@ a tensor that the caller passed in.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ free memory, where an inner function or a lambda uses the variable as well.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

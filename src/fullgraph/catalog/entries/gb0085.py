@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def _scale(ctx, x, factor):

@@ -4,7 +4,7 @@ a key is missing, an iterator is used up. The exception is the program's own.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

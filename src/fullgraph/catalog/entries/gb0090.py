@@ -4,7 +4,7 @@ only. Dynamo runs it on tensors without data to learn the shape of its result, a
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 torch.library.define("fullgraph_catalog::gb0090", "(Tensor x) -> Tensor")
 torch.library.define("fullgraph_catalog::gb0090_with_fake", "(Tensor x) -> Tensor")

@@ -4,7 +4,7 @@ has a value. Python raises a NameError there.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

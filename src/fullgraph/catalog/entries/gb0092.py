@@ -4,7 +4,7 @@ rest of the function: an iterator over a dict, a dtype of NumPy.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True nothing breaks in between.
 BY_DEFAULT = True

@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Outputs(OrderedDict):

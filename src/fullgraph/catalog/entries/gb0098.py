@@ -4,7 +4,7 @@ did not compile at the time, and every caller has paid for it with two graphs si
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ eager while what it calls may be compiled, and a compiled function calls it.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -6,7 +6,7 @@ import types
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # A module of its own, as a file clipping.py would be.
 clipping = types.ModuleType("clipping")

@@ -4,7 +4,7 @@ ones in another way.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Scale(torch.autograd.Function):

@@ -4,7 +4,7 @@ a piece of syntax, `__setitem__` for example, and the compiled function assigns:
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Drawable(torch.Tensor):

@@ -4,7 +4,7 @@ and calls `retain_grad()` on the activation in the middle of `forward`.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ over them. Dynamo can carry integers out of a tensor, but not floats.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -5,7 +5,7 @@ the code of a graph.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 JITTER = {"from": -0.1, "to": 0.1}
 

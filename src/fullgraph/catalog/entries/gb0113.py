@@ -4,7 +4,7 @@ empty. Dynamo takes what is false for missing.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Layer:

@@ -7,7 +7,7 @@ import itertools
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 @dataclasses.dataclass

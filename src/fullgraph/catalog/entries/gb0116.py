@@ -4,7 +4,7 @@ bound method there without knowing where it comes from, and cannot represent it.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Scaler:

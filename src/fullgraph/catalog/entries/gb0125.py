@@ -4,7 +4,7 @@ adversarial examples) turns gradients on first: `x.requires_grad_()` for an argu
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

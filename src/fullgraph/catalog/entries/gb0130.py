@@ -4,7 +4,7 @@ a dense one inside the compiled function, where no sparse tensor can be made.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -4,7 +4,7 @@ as a plain dict.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Lowercase(dict):

@@ -4,7 +4,7 @@ again with `del`, so that it does not live until the backward pass.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Center(torch.autograd.Function):

@@ -4,7 +4,7 @@ is one that Dynamo does not know at all, such as a lock.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 frozen = torch.no_grad()
 

@@ -4,7 +4,7 @@ it, Dynamo does not know how to call such an alias.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

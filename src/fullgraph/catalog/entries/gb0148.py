@@ -4,7 +4,7 @@ metadata of a tensor that belongs to the caller, which a graph cannot do.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

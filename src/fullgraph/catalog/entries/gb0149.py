@@ -4,7 +4,7 @@ transform then runs in eager, and what it calls cannot be compiled inside it eit
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # What is met first, with fullgraph=True alone, is the print.
 BY_DEFAULT = True

@@ -4,7 +4,7 @@ some kinds, a slice for instance, Dynamo has no answer.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 @dataclass

@@ -4,7 +4,7 @@ with a tensor as the index.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Experts(torch.nn.ModuleList):

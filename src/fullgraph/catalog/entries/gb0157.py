@@ -5,7 +5,7 @@ While tracing, the array is really a tensor that has no such attribute.
 import numpy as np
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

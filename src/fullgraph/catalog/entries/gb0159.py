@@ -5,7 +5,7 @@ the module's name.
 import numpy
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -4,7 +4,7 @@ another object as an attribute of its class and reads it through `self`.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Scale(torch.nn.Module):

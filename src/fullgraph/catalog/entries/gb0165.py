@@ -5,7 +5,7 @@ pass, `Variable._execution_engine.is_checkpoint_valid()`, and refuses to work in
 import torch
 from torch.autograd import Variable
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -5,7 +5,7 @@ pass, `Variable._execution_engine.queue_callback(...)`, and the hook is set in c
 import torch
 from torch.autograd import Variable
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

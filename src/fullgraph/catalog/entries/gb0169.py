@@ -4,7 +4,7 @@ calls with `nonlocal`, while a separate `setup_context` saves what the backward 
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def _counting_square():

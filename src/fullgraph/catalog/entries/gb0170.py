@@ -4,7 +4,7 @@ finite: `if scores.sum() > 0:`. The test is a tensor, and its value is not known
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 RELEASES = ("2.8", "2.15")
 

@@ -4,7 +4,7 @@ given a value, as only one branch sets it. Eager raises a NameError.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -6,7 +6,7 @@ import random
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 SCALES = {"1": 0.5, "2": 1.0, "3": 2.0}
 

@@ -4,7 +4,7 @@ a parameter allows once its `grad_dtype` is None. Mixed-precision and sharded tr
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ into a string for a message or a key. Python takes `str` from the class, but Dyn
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Options:

@@ -5,7 +5,7 @@ classes. There is no tensor for these.
 import numpy as np
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CLASSES = np.array(["bird", "cat", "dog"])
 CLASS_NAMES = tuple(CLASSES.tolist())

@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Option(str, Enum):

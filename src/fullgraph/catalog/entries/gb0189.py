@@ -4,7 +4,7 @@ walks over its parameters in the same call.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Running(torch.nn.Module):

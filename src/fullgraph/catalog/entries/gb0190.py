@@ -4,7 +4,7 @@ call: `getattr(model, "layer{}".format(depth))`.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 COMPILE = {"dynamic": True}
 

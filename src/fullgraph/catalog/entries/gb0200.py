@@ -4,7 +4,7 @@ build sets.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"inject_BUILD_SET_unimplemented_TESTING_ONLY": True}
 

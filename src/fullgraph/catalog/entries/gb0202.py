@@ -5,7 +5,7 @@ of its methods is called with something that is known at run time only: a flag i
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Layer(nn.Module):

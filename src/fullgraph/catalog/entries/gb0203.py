@@ -5,7 +5,7 @@ classes, modules or other objects.
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

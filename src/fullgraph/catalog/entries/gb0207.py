@@ -4,7 +4,7 @@ keeping the best crops: `candidates.sort(key=lambda c: c.max())`.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

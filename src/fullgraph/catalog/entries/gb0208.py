@@ -4,7 +4,7 @@ the compiled function and decides how the work is split.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

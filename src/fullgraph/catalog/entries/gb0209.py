@@ -5,7 +5,7 @@ given back or is alive when the graph breaks.
 import torch
 from torch.autograd import _unsafe_preserve_version_counter
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

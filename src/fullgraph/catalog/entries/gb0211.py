@@ -7,7 +7,7 @@ import functools
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def lookup(module, name):

@@ -5,7 +5,7 @@ something breaks the graph, or it is given back to the caller.
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True the question to the profiler is reported first.
 BY_DEFAULT = True

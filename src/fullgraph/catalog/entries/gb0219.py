@@ -4,7 +4,7 @@ kernel. Dynamo sees only the first; the backend meets the second when it traces 
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # A backend that traces the backward, as the default one does.
 COMPILE = {"backend": "aot_eager"}

@@ -5,7 +5,7 @@
 import torch
 import torch.nn.functional as F
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

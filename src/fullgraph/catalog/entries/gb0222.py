@@ -4,7 +4,7 @@ whether one is in it.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 WEIGHT = torch.nn.Parameter(torch.full((8,), 0.5))
 FROZEN = {WEIGHT}

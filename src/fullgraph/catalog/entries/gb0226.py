@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

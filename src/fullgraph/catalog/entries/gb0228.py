@@ -5,7 +5,7 @@ not by the `__init__` of an object that is made there.
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"graph_break_on_nn_param_ctor": False}
 

@@ -5,7 +5,7 @@ a second one, to have it without gradients or to tie it.
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"graph_break_on_nn_param_ctor": False}
 

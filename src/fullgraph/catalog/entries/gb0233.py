@@ -4,7 +4,7 @@ kind has no sizes that Dynamo could reason about.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -5,7 +5,7 @@ on a path for errors for example. The stack of modes is empty by then, and eager
 import torch
 from torch.overrides import BaseTorchFunctionMode, _pop_mode, _push_mode
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ batch, made in the compiled function.
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"graph_break_on_nn_param_ctor": False}
 COMPILE = {"dynamic": True}

@@ -5,7 +5,7 @@ tensors, numbers and containers that pytree knows can pass.
 import torch
 from torch.utils import _pytree as pytree
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Settings:

@@ -5,7 +5,7 @@ example, and goes into `nn.Parameter(..., requires_grad=flag)` as it is.
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ to a function marked with `torch._dynamo.nonstrict_trace`.
 import torch
 from torch.utils import _pytree as pytree
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Settings:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Layout:

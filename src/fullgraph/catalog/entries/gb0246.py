@@ -5,7 +5,7 @@ of the result depends on the values.
 import torch
 import torch.nn.functional as F
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ own class. Only tensors, numbers and containers that pytree knows can come back.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Output:

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Output(TypedDict, total=False):

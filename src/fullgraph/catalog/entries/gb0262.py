@@ -4,7 +4,7 @@ from contextlib import closing
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Cache:

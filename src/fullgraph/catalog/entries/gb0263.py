@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"enable_trace_contextlib": False}
 

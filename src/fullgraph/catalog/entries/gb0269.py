@@ -4,7 +4,7 @@ a model copes with breaks in nested calls: every function that calls nothing els
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # The switch turns fullgraph=True off.
 BY_DEFAULT = True

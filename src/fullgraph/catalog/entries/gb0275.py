@@ -4,7 +4,7 @@ checkpoint, was left in a function that is too short to have a checkpoint.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True the call itself is reported.
 BY_DEFAULT = True

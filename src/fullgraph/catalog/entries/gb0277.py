@@ -4,7 +4,7 @@ compiled function. Dynamo has no variable for a sparse tensor.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -5,7 +5,7 @@ block, here a debug print, breaks the graph: the label cannot be taken across th
 import torch
 from torch.fx.traceback import annotate
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True the break inside the block is reported instead.
 BY_DEFAULT = True

@@ -5,7 +5,7 @@ its own is sliced: `blocks[:2]`.
 import torch
 from torch import nn
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Blocks(nn.Module):

@@ -5,7 +5,7 @@ with `fullgraph=True`. It asks for a break, which is forbidden here; the caller 
 import torch
 from torch._dynamo.exc import Unsupported
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def normalize(x):

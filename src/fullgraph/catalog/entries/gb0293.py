@@ -5,7 +5,7 @@ off.
 import numpy as np
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_numpy": False}
 

@@ -5,7 +5,7 @@ version of NumPy, which Dynamo puts in its place, does not have: `np.nanmean`, `
 import numpy as np
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

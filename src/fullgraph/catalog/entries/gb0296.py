@@ -4,7 +4,7 @@ a list or an object. Only tensors, constants and formatted strings can be kept u
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def report(*values):

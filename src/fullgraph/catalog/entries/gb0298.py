@@ -5,7 +5,7 @@ the numbers that NumPy itself would draw. A graph draws from torch's stream.
 import numpy as np
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"use_numpy_random_stream": True}
 

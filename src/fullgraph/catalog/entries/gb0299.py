@@ -6,7 +6,7 @@ import re
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 SCALE = re.compile(rb"scale=(\d+)")
 

@@ -5,7 +5,7 @@ The results of all rows are stacked, and that takes tensors.
 import torch
 from torch._higher_order_ops import map as map_rows
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ captured graphs do for a loop that changes a tensor in place. Dynamo takes no ke
 import torch
 from torch._higher_order_ops import while_loop
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # In eager, torch.cond compiles its branches as well, and so meets the same error.
 EAGER_RAISES = True

@@ -5,7 +5,7 @@ knows how to trace the ones in torch, and no others.
 import torch
 from torch._ops import HigherOrderOperator
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Apply(HigherOrderOperator):

@@ -5,7 +5,7 @@ gives a tensor of shape (1,), while the loop wants one without dimensions.
 import torch
 from torch._higher_order_ops import while_loop
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

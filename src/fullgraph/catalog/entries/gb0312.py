@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch._higher_order_ops import while_loop
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # while_loop compiles its functions in eager as well, and so meets the same error.
 EAGER_RAISES = True

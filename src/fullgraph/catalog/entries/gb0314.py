@@ -4,7 +4,7 @@ leaves the branch must be a tensor, an integer or a boolean.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ returns an empty tuple.
 import torch
 from torch._higher_order_ops.associative_scan import associative_scan
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # In eager, torch.cond compiles its branches as well, and so meets the same error.
 EAGER_RAISES = True

@@ -5,7 +5,7 @@ operator wants at least one step, from which it learns the shape of the result.
 import torch
 from torch._higher_order_ops import scan
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # In eager, torch.cond compiles its branches as well, and so meets the same error.
 EAGER_RAISES = True

@@ -4,7 +4,7 @@ switch is a tensor. Whether gradients are recorded has to be known while tracing
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

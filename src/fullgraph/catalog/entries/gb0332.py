@@ -4,7 +4,7 @@ that closes over a weight. It takes all its tensors as arguments.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

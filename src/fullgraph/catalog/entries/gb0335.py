@@ -5,7 +5,7 @@
 import torch
 from torch._higher_order_ops.hints_wrap import hints_wrapper
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # In eager, torch.cond compiles its branches as well, and so meets the same error.
 EAGER_RAISES = True

@@ -5,7 +5,7 @@ operator asks only its condition, and this one can never say no.
 import torch
 from torch._higher_order_ops import while_loop
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

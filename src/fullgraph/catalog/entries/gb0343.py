@@ -5,7 +5,7 @@ the carry and the outputs.
 import torch
 from torch._higher_order_ops import scan
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

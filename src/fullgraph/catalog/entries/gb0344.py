@@ -5,7 +5,7 @@ switch that was computed from a tensor.
 import torch
 from torch._higher_order_ops.wrap import wrap_with_autocast
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ nested structure, `((query, key),)`, instead of one after the other.
 import torch
 from torch._higher_order_ops.strict_mode import strict_mode
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ arguments of such a body become inputs of a graph, and only tensors and numbers 
 import torch
 from torch._higher_order_ops import map as map_rows
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

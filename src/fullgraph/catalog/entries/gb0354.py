@@ -4,7 +4,7 @@ mistake. Eager raises a NameError as soon as the line is run.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

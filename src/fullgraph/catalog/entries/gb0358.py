@@ -4,7 +4,7 @@ would set up its state from parameters that are not up to date yet.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True the break that the step itself begins with is reported instead.
 BY_DEFAULT = True

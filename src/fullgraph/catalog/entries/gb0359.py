@@ -5,7 +5,7 @@ back under a name that it does not have: `scale` is not one of them. Eager raise
 import torch
 from torch.backends.cuda import SDPAParams
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ size was meant.
 import torch
 from torch.fx.experimental.symbolic_shapes import guard_scalar
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -4,7 +4,7 @@ that would make such an object.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ dictionary. To find the entry again Dynamo would have to compare two such object
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 DEFAULT = object()
 

@@ -5,7 +5,7 @@ them breaks it.
 import torch
 from torch.profiler import record_function
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True the break inside the block is reported instead.
 BY_DEFAULT = True

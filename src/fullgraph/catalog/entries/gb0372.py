@@ -4,7 +4,7 @@ outside and carries its own history: features of an encoder that runs before.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_autograd_ops": True}
 

@@ -4,7 +4,7 @@ calls `torch.autograd.grad` itself: a gradient penalty, for example.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_autograd_ops": True, "compiled_autograd": True}
 

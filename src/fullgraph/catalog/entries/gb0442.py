@@ -4,7 +4,7 @@ does not require gradients; mostly a forgotten `requires_grad_()`.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_autograd_ops": True}
 EAGER_RAISES = True

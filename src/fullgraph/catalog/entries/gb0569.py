@@ -4,7 +4,7 @@ a checkpoint. The digits are not known while tracing.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

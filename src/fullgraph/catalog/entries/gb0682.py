@@ -4,7 +4,7 @@ and a method that is bound to a traced tensor is no constant that Dynamo could h
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ tracing there is no memory yet, and the address is a placeholder without a minus
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ generator. Dynamo can walk over containers, but not take up an iterator made out
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

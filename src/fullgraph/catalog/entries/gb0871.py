@@ -4,7 +4,7 @@ While tracing a tensor has no address, so the hash is not a number.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Key:

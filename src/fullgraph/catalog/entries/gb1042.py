@@ -4,7 +4,7 @@ made there, and `backward(inputs=[perturbation])` asks for its gradient alone.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_autograd_ops": True}
 

@@ -5,7 +5,7 @@ inside a checkpointed block: `module.scale = 2.0`.
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Projection(torch.nn.Module):

@@ -4,7 +4,7 @@ back. Compiled code would have to build the parent before the child and the chil
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Tree:

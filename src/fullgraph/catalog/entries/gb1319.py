@@ -4,7 +4,7 @@ returned. The code after the graph has nowhere to find that class.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # By default the definition itself breaks already.
 CONFIG = {"enable_trace_load_build_class": True}

@@ -4,7 +4,7 @@ inference for example.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class ClampInPlace(torch.autograd.Function):

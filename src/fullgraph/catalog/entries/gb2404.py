@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -4,7 +4,7 @@ returned. In eager that is the input itself; Dynamo takes it for another tensor.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class ClampInPlace(torch.autograd.Function):

@@ -4,7 +4,7 @@ hash is compiled code, and Dynamo does not run what it cannot judge.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ archive, and a compiled function calls it. Behind it is no Python function to tr
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 gelu = torch.jit.CompilationUnit("""
 def gelu(x):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 @pydantic_dataclass

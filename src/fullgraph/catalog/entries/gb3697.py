@@ -6,7 +6,7 @@ import ctypes
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Header(ctypes.Structure):

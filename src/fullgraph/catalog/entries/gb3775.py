@@ -4,7 +4,7 @@ While tracing there is no memory, so there is nothing to convert.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

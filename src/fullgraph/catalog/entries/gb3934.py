@@ -4,7 +4,7 @@ is not known before the graph has run, and Dynamo does not append to such a text
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ without copying its state.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Plain:

@@ -4,7 +4,7 @@ positional arguments only, so eager raises as well.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 EAGER_RAISES = True
 

@@ -5,7 +5,7 @@ is recomputed in the backward may not leave traces behind.
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Block(torch.nn.Module):

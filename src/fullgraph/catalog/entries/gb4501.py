@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 @dataclass

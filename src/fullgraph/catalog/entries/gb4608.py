@@ -4,7 +4,7 @@ They exist only while tracing, and Dynamo cannot tell whether they are the same 
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

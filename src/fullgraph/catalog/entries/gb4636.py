@@ -4,7 +4,7 @@ checkpoint and run the rest in eager, was left in a forward.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True it is GB0284.
 BY_DEFAULT = True

@@ -4,7 +4,7 @@ around it is compiled. TorchScript runs it, not Python, so there is nothing to t
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 with torch.random.fork_rng():
     projection = torch.nn.Linear(8, 8)

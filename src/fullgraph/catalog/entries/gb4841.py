@@ -6,7 +6,7 @@ type of thing is to be searched.
 import torch
 import torch.nn.functional as F
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class BatchError(ValueError):

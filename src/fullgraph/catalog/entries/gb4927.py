@@ -4,7 +4,7 @@ returns the loss beside them, for logging. Its history is used up by then.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_autograd_ops": True}
 

@@ -5,7 +5,7 @@ one of the operands is a size. With dynamic shapes it is a symbol.
 import torch
 from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 COMPILE = {"dynamic": True}
 KIND = ELEMENTWISE_TYPE_PROMOTION_KIND.INT_TO_FLOAT

@@ -4,7 +4,7 @@ own, and the model asks the class for them. Dynamo does not trace such lookups.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Watched(type):

@@ -5,7 +5,7 @@ compiled function (with `trace_autograd_ops`) takes gradients by one.
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_autograd_ops": True}
 

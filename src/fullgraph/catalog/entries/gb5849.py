@@ -4,7 +4,7 @@ other objects than strings.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Memo:

@@ -6,7 +6,7 @@ from collections import deque
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class History(deque):

@@ -5,7 +5,7 @@ not an `nn.Module`. Eager does not mind; Dynamo has to put it into the graph as 
 import torch
 from torch._higher_order_ops import executorch_call_delegate
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Program:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 DEFAULTS = MappingProxyType({"scale": 2.0, "shift": 1.0})
 

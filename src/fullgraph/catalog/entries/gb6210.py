@@ -5,7 +5,7 @@ such as an activation: `apply(torch.nn.ReLU(), x)`.
 import torch
 from torch._dynamo.decorators import leaf_function
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # Without it Dynamo crashes when it meets the leaf function again, after the break.
 CONFIG = {"suppress_errors": True}

@@ -4,7 +4,7 @@ one it was. Dynamo makes no object of such a method that it could compare.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ bilinear form of x with x.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Similarity(torch.autograd.Function):

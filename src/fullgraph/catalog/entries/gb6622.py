@@ -4,7 +4,7 @@ asks each pair of elements whether they are equal, and each answer is a tensor.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ the middle of a loop, so it gives up the whole function, also what comes before 
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True what breaks inside the loop is reported instead.
 BY_DEFAULT = True

@@ -4,7 +4,7 @@ at a tensor that was computed along the way.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 CONFIG = {"trace_autograd_ops": True}
 

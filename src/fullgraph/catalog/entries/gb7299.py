@@ -4,7 +4,7 @@ tensors in its closure lose their history at the border.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def energy(x):

@@ -4,7 +4,7 @@ to an activation that is returned, as adversarial training does.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # By default torch gives the same reason another name, GB8985.
 STRICT_ONLY = True

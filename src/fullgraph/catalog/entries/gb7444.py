@@ -4,7 +4,7 @@ Dynamo traces the hook long before there is a gradient.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ what comes out. What was made while tracing has no address yet, so it cannot hav
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ table: `cache.__dict__ = dict(enumerate(rows))`. Dynamo expects names there.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class Cache:

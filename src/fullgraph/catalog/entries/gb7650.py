@@ -4,7 +4,7 @@ That changes state that lives outside the graph.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

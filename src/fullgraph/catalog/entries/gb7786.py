@@ -4,7 +4,7 @@ assignments into lists and dictionaries, not into such buffers.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ hand it out, Dynamo would have to run it to the end, and the effect would come t
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ compiled. Running a `class` statement is something that Dynamo mostly does not t
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

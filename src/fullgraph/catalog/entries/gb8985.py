@@ -4,7 +4,7 @@ in what is returned: the start of an attack, a probe added to an activation.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True torch gives the same reason another name, GB7324.
 BY_DEFAULT = True

@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 COMPILE = {"dynamic": True}
 

@@ -4,7 +4,7 @@ a gradient penalty, a step of an inner loop.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

@@ -4,7 +4,7 @@ was made while tracing has no address yet, so the comparison means nothing.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

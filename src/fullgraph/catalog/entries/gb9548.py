@@ -4,7 +4,7 @@ made while tracing is a stand-in, with which no arithmetic is done.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 def inputs():

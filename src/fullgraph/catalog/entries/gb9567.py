@@ -6,7 +6,7 @@ import torch
 from torch._library.opaque_object import register_opaque_type
 from torch._opaque_base import OpaqueBase
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 
 class ClassProperty:

@@ -4,7 +4,7 @@ report on what went wrong.
 
 import torch
 
-from fullgraph.catalog.kit import fix
+from fullgraph.catalog.fix_decorator import fix
 
 REPORTS = []
 

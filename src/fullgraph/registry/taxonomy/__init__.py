@@ -2,7 +2,8 @@
 
 Every entry of the registry belongs to exactly one category. A category is one Markdown file in
 `categories/`: a few lines of facts, then its page. `rules.py` decides which category a break
-belongs to, `facts.py` whether it can be fixed and at what cost; `docs/taxonomy.md` explains both.
+belongs to, `fixability.py` whether it can be fixed and at what cost; `docs/taxonomy.md` explains
+both.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from functools import cache
 
 from fullgraph.registry.taxonomy.categories import Category, read_categories
-from fullgraph.registry.taxonomy.facts import EntryFacts, derive_facts
+from fullgraph.registry.taxonomy.fixability import EntryFacts, derive_facts
 from fullgraph.registry.taxonomy.rules import NAMED, OTHERWISE, RULES, STANDS_FOR_MANY, Rule
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
     "title_of",
 ]
 
-ASKED_FOR = "asked-for"
+ASKED_FOR = "user-requested"
 
 CATEGORIES = read_categories()
 _BY_NAME = {category.name: category for category in CATEGORIES}

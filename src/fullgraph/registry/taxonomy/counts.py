@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import json
 
-from fullgraph.registry.installed import FILE, release_of, torch_folder, torch_version
+from fullgraph.installed_torch import FILE, release_of, torch_folder, torch_version
 from fullgraph.registry.taxonomy import CATEGORIES, category_of
 
 START = "<!-- counts: written by python -m fullgraph.registry.taxonomy.counts -->"

@@ -20,8 +20,8 @@ class Rule(NamedTuple):
 
 RULES = (
     # What the program, or whoever debugs Dynamo with it, asked for.
-    Rule("asked-for", r"_dynamo\.(graph_break|skip_frame|step_unsupported|disable)|user-inserted"
-                      r"|compiler\.disable|comptime|^forced? graph break"),
+    Rule("user-requested", r"_dynamo\.(graph_break|skip_frame|step_unsupported|disable)"
+                           r"|user-inserted|compiler\.disable|comptime|^forced? graph break"),
     # One Dynamo developer's words to another: nothing in the program is at fault.
     Rule("dynamo-bugs", r"missing \w+_impl override|hashability mismatch|unsupported sourcetype"
                         r"|unsupported python_type\(\) call|variable type for __dict__"
@@ -60,8 +60,9 @@ RULES = (
     Rule("data-dependent", r"data.dependent|\.item\(|\.tolist\(|slicing with tensor|_gb_type"
                            r"|index\(tensor\)|repr\(\) on tensor|list_richcompare_nonconst"
                            r"|\b(sort\w*|min|max) with non-const"),
-    Rule("effects", r"logging|logger|\bprint|\bwarnings?\b|reorder|breakpoint|torch\.generator|rng"
-                    r"|deterministic_algorithms|\bstd(in|out|err)|\bfile\b|\btime function|clock"),
+    Rule("side-effects", r"logging|logger|\bprint|\bwarnings?\b|reorder|breakpoint|torch\.generator"
+                         r"|rng|deterministic_algorithms|\bstd(in|out|err)|\bfile\b"
+                         r"|\btime function|clock"),
     Rule("context-managers", r"context ?manager|contextlib|contextwrapping|record_function"
                              r"|escaped from compiled region|`?with`? (block|statement)"
                              r"|__(enter|exit)__|use_mem_pool"),
@@ -75,11 +76,11 @@ RULES = (
                          r"|^(?!unimplemented).*with no arguments"),
     Rule("exceptions", r"exception|\braise|\bassert|torch\._check|traceback|\bexcept\b"),
     # Functions that Dynamo does not look into, or cannot record as one operation.
-    Rule("not-entered", r"numpy|ndarray|(marked as|a) skipped|(rnn|gru|lstm)\b|builtin op"
-                        r"|not implemented in python|function call|op returned|deepcopy|unittest"
-                        r"|event method|\bstream\b|tensor\.\w+ op|tensor (comparison|method)"
-                        r"|args/kwargs to proxy|elementwise_dtypes|torch\.compile call|_ntuple"
-                        r"|torch\.(cuda|xpu|mps|accelerator)\b"),
+    Rule("untraced-calls", r"numpy|ndarray|(marked as|a) skipped|(rnn|gru|lstm)\b|builtin op"
+                           r"|not implemented in python|function call|op returned|deepcopy|unittest"
+                           r"|event method|\bstream\b|tensor\.\w+ op|tensor (comparison|method)"
+                           r"|args/kwargs to proxy|elementwise_dtypes|torch\.compile call|_ntuple"
+                           r"|torch\.(cuda|xpu|mps|accelerator)\b"),
     Rule("mutation", r"out= |`out=`|\bmutation\b|tensor (data )?attribute|data pointer"
                      r"|alias|storage|tensor\.\w*(resize|set|share_memory)\w*\(|in-?place op"
                      r"|(?-i:STORE_(ATTR|GLOBAL))|__class__ assignment|(?<!non-const )setattr"
@@ -106,10 +107,10 @@ STANDS_FOR_MANY = (
 )
 NO_FAKE = r"no fake impl|register_fake"
 NAMED = (
-    Rule("effects", r"`(print|input|open|breakpoint|exec)`"
-                    r"|`_?(warnings|time|datetime|posix|nt|sys|io|gc|signal|socket|subprocess)\."
-                    r"|`(\w+\.)?(manual_)?seed`|class `\w*(IO|Logger|Writer)"
-                    r"|in file `[^`]*\b(logging|warnings|pdb|tqdm|random)\b"),
+    Rule("side-effects", r"`(print|input|open|breakpoint|exec)`"
+                         r"|`_?(warnings|time|datetime|posix|nt|sys|io|gc|signal|socket|subprocess)\."
+                         r"|`(\w+\.)?(manual_)?seed`|class `\w*(IO|Logger|Writer)"
+                         r"|in file `[^`]*\b(logging|warnings|pdb|tqdm|random)\b"),
     Rule("distributed", r"`torch\.distributed|in file `[^`]*torch.distributed|class `ProcessGroup"),
     # Without a fake implementation an operator that is right in eager fails on fake tensors.
     Rule("custom-operators", NO_FAKE),

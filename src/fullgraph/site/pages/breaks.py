@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from fullgraph.catalog.read import Example
-from fullgraph.registry.templates import is_unevaluated_type
-from fullgraph.site import words
+from fullgraph.catalog.parse import Example
+from fullgraph.registry.message_templates import is_unevaluated_type
+from fullgraph.site import labels as words
 from fullgraph.site.charts import history_chart, history_text
-from fullgraph.site.code import Pair, code_block, code_pair
+from fullgraph.site.code_blocks import Pair, code_block, code_pair
 from fullgraph.site.model import Break, Site
 from fullgraph.site.pages import Output
 from fullgraph.site.templating import Frame, frame_of, renderer

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
+from fullgraph.site.labels import FIXABLE, capital, fixable_sentence
 from fullgraph.site.model import Break, CategoryPage, Site
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.home import groups_of
 from fullgraph.site.templating import frame_of, renderer
-from fullgraph.site.words import FIXABLE, capital, fixable_sentence
 
 
 def outputs(site: Site) -> Iterator[Output]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from fullgraph.registry.entries import checksum_of
+from fullgraph.site.labels import STATUS
 from fullgraph.site.model import Break, CategoryPage, Site
 from fullgraph.site.pages import Output
 from fullgraph.site.searchindex import index_of, script_of
 from fullgraph.site.templating import frame_of, renderer
-from fullgraph.site.words import STATUS
 
 
 def outputs(site: Site) -> Iterator[Output]:

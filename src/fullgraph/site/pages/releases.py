@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from fullgraph.site.charts import growth_chart
+from fullgraph.site.labels import listed, named
 from fullgraph.site.model import Change, Release, Site
 from fullgraph.site.pages import Output
 from fullgraph.site.templating import frame_of, renderer
-from fullgraph.site.words import listed, named
 
 _Section = tuple[str, str, str, tuple[Change, ...]]
 

@@ -1,0 +1,190 @@
+"""What `fullgraph fix` makes of the zoo's development set; the table is docs/fix-results.md.
+
+    python -m bench fix [--train] [--models=NAME,...] [--backend=inductor] [--results=FOLDER]
+                         [--kept]
+
+For each model: `fullgraph fix` with everything, then with settings alone. A model counts as mended
+when no break and no frame in eager is left, and the proof holds with eager and aot_eager; with
+--backend also with that one, and without the settings. What is in FOLDER already is not run again,
+so that a run that was cut off can go on; with --kept nothing is run, and the table has what is
+there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench import _zoo
+
+RESULTS = Path(__file__).parents[1] / "docs" / "fix-results.md"
+# With gradients everything takes about twice as long.
+_SECONDS = {"eval": 110, "train": 220}
+# How long a model may take on two cores.
+_LIMIT = 120.0
+_HEADS = (
+    "model", "sites", "graphs", "frames in eager", "proven", "s", "fixers", "value guards",
+    "settings alone: sites", "graphs",
+)  # fmt: skip
+# Where the columns about settings alone start.
+_ALONE = 8
+
+
+class Result(NamedTuple):
+    model: str
+    report: dict[str, Any] | None
+    seconds: float
+    error: str = ""
+
+    def count(self, name: str, when: str) -> int:
+        return int(self.report["summary"][name][when]) if self.report else 0
+
+    def change(self, name: str) -> str:
+        if self.report is None:
+            return self.error
+        return f"{self.count(name, 'before')} → {self.count(name, 'after')}"
+
+    @property
+    def broke(self) -> bool:
+        return self.count("sites", "before") > 0
+
+    @property
+    def mended(self) -> bool:
+        return (
+            self.report is not None
+            and bool(self.report["summary"]["proven"])
+            and not self.count("sites", "after")
+            and not self.count("eager_frames", "after")
+        )
+
+    @property
+    def fixers(self) -> str:
+        return ", ".join(dict.fromkeys(fix["fixer"] for fix in (self.report or {})["fixes"]))
+
+    @property
+    def guards(self) -> str:
+        """How many, and what they take a call."""
+        found = self.report["guards"] if self.report else ()
+        cost = sum(guard["microseconds"] for guard in found)
+        return f"{len(found)}, {cost:.0f} µs" if found else ""
+
+
+def main() -> bool:
+    zoo = _zoo.folder()
+    if zoo is None:
+        print("mend: set FULLGRAPH_ZOO to the zoo's folder")
+        return False
+    names = [each for each in _option("models").split(",") if each]
+    train = "--train" in sys.argv
+    models = names or _zoo.development_set(zoo)
+    backend = ["--backend", _option("backend")] if _option("backend") else []
+    full = [_show(_fix(zoo, model, train, *backend)) for model in models]
+    if backend:
+        _write(backend[1], _HEADS[:_ALONE], [_cells(one) for one in full])
+    elif not names:
+        settings = [_fix(zoo, model, train, "--only", "settings") for model in models]
+        rows = [
+            [*_cells(one), *_cells_alone(other)] for one, other in zip(full, settings, strict=True)
+        ]
+        _write("train" if train else "eval", _HEADS, rows)
+    return _verdict(full)
+
+
+def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
+    arguments = [*options, "run_model.py", model, *(["--train"] if train else [])]
+    kept = _option("results")
+    folder = Path(kept or tempfile.mkdtemp()) / "-".join(arguments).replace("--", "")
+    folder.mkdir(parents=True, exist_ok=True)
+    output, clock = folder / "fix.json", folder / "seconds.json"
+    if not clock.exists() and "--kept" in sys.argv:
+        return Result(model, None, 0.0, "not measured yet")
+    if not clock.exists():
+        seconds = str(_SECONDS["train" if train else "eval"])
+        started = time.perf_counter()
+        run = subprocess.run(
+            [
+                sys.executable, "-m", "fullgraph", "fix", "--time", seconds,
+                "--format", "json", "-o", str(output), *arguments,
+            ],
+            cwd=zoo, capture_output=True, text=True, check=False,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        error = run.stderr.strip().rpartition("\n")[2][:120] if run.returncode else ""
+        clock.write_text(json.dumps([time.perf_counter() - started, error]))
+    took, error = json.loads(clock.read_text())
+    report = json.loads(output.read_text()) if output.exists() else None
+    return Result(model, report, took, error)
+
+
+def _option(name: str) -> str:
+    found = [each for each in sys.argv if each.startswith(f"--{name}=")]
+    return found[0].partition("=")[2] if found else ""
+
+
+def _show(result: Result) -> Result:
+    if result.report is None:
+        print(f"  {result.model:42} failed: {result.error}", flush=True)
+        return result
+    sites, graphs = result.report["summary"]["sites"], result.report["summary"]["graphs"]
+    verdict = "ok" if not result.broke or result.mended else "LEFT"
+    print(
+        f"  {result.model:42} sites {sites['before']:2} → {sites['after']:2}  "
+        f"graphs {graphs['before']:2} → {graphs['after']:2}  {result.seconds:4.0f} s  "
+        f"{verdict:4}  {result.fixers}",
+        flush=True,
+    )
+    for left in result.report["left"]:
+        place = left["place"]
+        print(f"      left {place['id']} {Path(place['file']).name}:{place['line']}", flush=True)
+        for attempt in left["tried"][-3:]:
+            print(f"          {attempt['title']}: {attempt['why'][:140]}", flush=True)
+    return result
+
+
+def _verdict(results: list[Result]) -> bool:
+    breaking = [each for each in results if each.broke]
+    before = sum(each.count("sites", "before") for each in breaking)
+    after = sum(each.count("sites", "after") for each in breaking)
+    mended = sum(each.mended for each in breaking)
+    slow = [each.model for each in results if each.seconds > _LIMIT]
+    print(
+        f"mend: {mended} of {len(breaking)} breaking models without a break, "
+        f"{before - after} of {before} sites gone; slower than {_LIMIT:.0f} s: {len(slow)}"
+    )
+    untouched = all(not each.report["fixes"] for each in results if each.report and not each.broke)
+    return mended >= len(breaking) - 2 and before - after >= 0.9 * before and untouched
+
+
+def _write(table: str, heads: tuple[str, ...], rows: list[list[str]]) -> None:
+    """Replace one table in the document."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows)]
+    start, end = f"<!-- {table} -->", f"<!-- end of {table} -->"
+    text = RESULTS.read_text(encoding="utf-8")
+    head, rest = text.split(start, 1)
+    tail = rest.split(end, 1)[1]
+    RESULTS.write_text("\n".join([head + start, *lines, end + tail]), encoding="utf-8")
+
+
+def _cells(result: Result) -> list[str]:
+    if result.report is None:
+        return [result.model, result.error, *[""] * (_ALONE - 2)]
+    return [
+        result.model,
+        result.change("sites"),
+        result.change("graphs"),
+        result.change("eager_frames"),
+        "yes" if result.report["summary"]["proven"] else "no",
+        f"{result.seconds:.0f}",
+        result.fixers or "–",
+        result.guards or "–",
+    ]
+
+
+def _cells_alone(result: Result) -> list[str]:
+    return [result.change("sites"), result.change("graphs")]

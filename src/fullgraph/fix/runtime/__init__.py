@@ -1,0 +1,1 @@
+"""A plan in effect in a running process."""

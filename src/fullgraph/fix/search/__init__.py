@@ -1,0 +1,1 @@
+"""Which candidates are tried in which order, and what is kept."""

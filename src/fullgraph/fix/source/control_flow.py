@@ -1,0 +1,62 @@
+"""In which order the statements of a function run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fullgraph.fix.source.names import stored_names
+
+
+def path_to(function: ast.FunctionDef, statement: ast.stmt) -> list[tuple[list[ast.stmt], int]]:
+    """The lists of statements that lead to one, from the outermost, each with where it goes on."""
+    found = _path(function.body, statement)
+    return found or []
+
+
+def _path(body: list[ast.stmt], wanted: ast.stmt) -> list[tuple[list[ast.stmt], int]] | None:
+    for number, each in enumerate(body):
+        if each is wanted:
+            return [(body, number)]
+        for inner in inner_bodies(each):
+            found = _path(inner, wanted)
+            if found:
+                return [(body, number), *found]
+    return None
+
+
+def inner_bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        return
+    for name in ("body", "orelse", "finalbody"):
+        inner = getattr(statement, name, None)
+        if isinstance(inner, list) and inner:
+            yield inner
+    for handler in getattr(statement, "handlers", []):
+        yield handler.body
+    for case in getattr(statement, "cases", []):
+        yield case.body
+
+
+def computed_by(statement: ast.stmt) -> list[ast.expr]:
+    """Expressions that a statement computes whichever way it goes."""
+    if isinstance(statement, ast.Assign | ast.AugAssign):
+        return [statement.value]
+    if isinstance(statement, ast.AnnAssign | ast.Expr | ast.Return):
+        return [statement.value] if statement.value else []
+    return []
+
+
+def always_bound(statement: ast.stmt) -> set[str]:
+    """Names that a statement binds whichever way it goes."""
+    if isinstance(statement, ast.If):
+        return _bound_by(statement.body) & _bound_by(statement.orelse)
+    if isinstance(statement, ast.With):
+        return _bound_by(statement.body)
+    if any(True for _ in inner_bodies(statement)):
+        return set()
+    return stored_names(statement)
+
+
+def _bound_by(body: list[ast.stmt]) -> set[str]:
+    return set().union(*(always_bound(each) for each in body)) if body else set()

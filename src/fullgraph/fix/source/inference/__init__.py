@@ -1,0 +1,1 @@
+"""What reading a function tells of its expressions."""

@@ -1,0 +1,1 @@
+"""Trying one thing on the recorded calls, in a process of its own."""

@@ -1,0 +1,1 @@
+"""What one call did, and whether two calls did the same."""

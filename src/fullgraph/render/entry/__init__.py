@@ -1,0 +1,1 @@
+"""An entry of the registry as text."""

@@ -1,0 +1,1 @@
+"""An example of the catalog as text."""

@@ -1,0 +1,31 @@
+"""An example of the catalog for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fullgraph.catalog.parse import Example
+from fullgraph.terminal import Terminal
+
+
+def example_lines(example: Example, terminal: Terminal) -> Iterator[str]:
+    """How people run into it, the code that breaks, and each way out as code."""
+    yield from terminal.labelled("example", " ".join(example.how.split()))
+    yield ""
+    yield from _code(example.breaks)
+    for fix in example.fixes:
+        yield ""
+        yield from terminal.labelled(fix.kind, f"{fix.why} ({fix.safety})")
+        yield ""
+        yield from _code(fix.source)
+    if example.instead:
+        yield ""
+        yield from terminal.labelled("instead", example.instead)
+    yield ""
+    run = f"fullgraph catalog run {example.id}"
+    yield from terminal.labelled("run it", run)
+
+
+def _code(source: str) -> Iterator[str]:
+    for line in source.strip("\n").splitlines():
+        yield f"    {line}" if line else ""

@@ -1,0 +1,1 @@
+"""A fix report as text."""

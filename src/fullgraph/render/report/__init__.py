@@ -1,0 +1,1 @@
+"""A `Report`: one file a format."""

@@ -1,0 +1,135 @@
+"""New source reaches every function that exists, wherever it is held, and can be taken out."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullgraph.fix.model import FilePatch, MendError
+from fullgraph.fix.runtime.hot_patch import apply_patches
+
+SOURCE = """\
+import functools
+
+
+def shouting(function):
+    @functools.wraps(function)
+    def call(*args):
+        return function(*args).upper()
+    return call
+
+
+def plain(x):
+    return f"old {x}"
+
+
+@shouting
+def decorated(x):
+    return f"old {x}"
+
+
+def outer(prefix):
+    def inner(x):
+        return f"old {prefix} {x}"
+    return inner
+
+
+class Base:
+    name = "base"
+
+    def method(self, x):
+        return f"old {self.name} {x}"
+
+    @property
+    def value(self):
+        return "old"
+
+    @value.setter
+    def value(self, new):
+        self.kept = f"old {new}"
+
+    @classmethod
+    def made(cls, x):
+        return f"old {cls.__name__} {x}"
+
+    def upwards(self, x):
+        return "old"
+
+
+class Derived(Base):
+    name = "derived"
+
+    def upwards(self, x):
+        return "old " + super().method(x)
+
+
+closure = outer("a")
+instance = Derived()
+held = [plain, instance.method]
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Any:
+    file = tmp_path / "victim.py"
+    file.write_text(SOURCE)
+    spec = importlib.util.spec_from_file_location("victim", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def results(module: Any) -> list[str]:
+    instance = module.instance
+    instance.value = 1
+    return [
+        module.plain(1),
+        module.decorated(1).lower(),
+        module.closure(1),
+        instance.method(1),
+        instance.value,
+        instance.kept,
+        module.Derived.made(1),
+        instance.upwards(1),
+        *(each(1) for each in module.held),
+    ]
+
+
+def test_everything_that_holds_a_function_runs_the_new_code(module: Any) -> None:
+    before = results(module)
+    new = "# a line more\n" + SOURCE.replace("old", "new")
+    undo = apply_patches([FilePatch(module.__file__, new)])
+    assert results(module) == [each.replace("old", "new") for each in before]
+    assert module.plain.__code__.co_firstlineno == new.splitlines().index("def plain(x):") + 1
+    assert "new" in inspect.getsource(module.plain)
+    undo()
+    assert results(module) == before
+
+
+def test_the_module_gets_the_imports_and_loses_them_again(module: Any) -> None:
+    new = SOURCE.replace('return f"old {x}"', "return str(math.floor(x))", 1)
+    undo = apply_patches([FilePatch(module.__file__, f"import math\n{new}", ("import math",))])
+    assert module.plain(1.5) == "1"
+    undo()
+    assert not hasattr(module, "math")
+
+
+def test_another_closure_is_refused_and_nothing_is_half_done(module: Any) -> None:
+    before = results(module)
+    new = SOURCE.replace("old", "new").replace('f"new {prefix} {x}"', 'f"new {x}"')
+    with pytest.raises(MendError, match="closure"):
+        apply_patches([FilePatch(module.__file__, new)])
+    assert results(module) == before
+
+
+def test_a_file_that_nothing_has_loaded_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "unknown.py"
+    file.write_text("def f(): return 1\n")
+    with pytest.raises(MendError, match=r"unknown\.py"):
+        apply_patches([FilePatch(str(file), "def f(): return 2\n")])

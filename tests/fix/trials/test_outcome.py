@@ -1,0 +1,152 @@
+"""What counts as the same, and what does not."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from fullgraph.fix.record.recorder import Call, Modes, Target, cloned
+from fullgraph.fix.trials.vary_inputs import variations
+from fullgraph.outcomes.observe import (
+    NO_GRADIENT,
+    Outcome,
+    compared,
+    flattened,
+    module_state,
+    run_call,
+)
+
+
+def outcome(function: Callable[..., Any], *args: Any) -> Outcome:
+    target = Target("f", function, {})
+    torch.manual_seed(0)
+    return run_call(Call(target, args, {}, Modes.current()), function, target)
+
+
+def problems(one: Callable[..., Any], other: Callable[..., Any], *args: Any, **how: Any) -> str:
+    how.setdefault("exact", True)
+    return " ".join(compared(outcome(one, *args), outcome(other, *args), **how).problems)
+
+
+X = torch.arange(6.0)
+
+
+def test_the_same_is_the_same() -> None:
+    assert not problems(lambda x: x + 1, lambda x: 1 + x, X)
+    assert not problems(lambda x: x / 0 * 0, lambda x: x / 0 * 0, X)
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (lambda x: x + 1.0000001, "differs by"),
+        (lambda x: (x + 1).double(), "float64 instead of"),
+        (lambda x: (x + 1)[None], "shape"),
+        (lambda x: [x + 1], "only on one side"),
+        (lambda x: (x + 1).fill_(float("nan")), "NaN"),
+        (lambda x: x.add_(1), "inputs"),
+        (lambda x: print("hello") or x + 1, "lines differ"),
+        (lambda x: warnings.warn("careful", stacklevel=1) or x + 1, "lines differ"),
+        (lambda x: logging.getLogger("mine").warning("hello") or x + 1, "lines differ"),
+        (lambda x: x + [][0], "raises IndexError"),
+    ],
+)
+def test_a_difference_is_seen(other: Callable[..., Any], says: str) -> None:
+    assert says in problems(lambda x: x + 1, other, X)
+
+
+def test_rounding_is_allowed_only_where_it_is_said_to_be() -> None:
+    def rounded(x: torch.Tensor) -> torch.Tensor:
+        return x + 1.00001
+
+    assert problems(lambda x: x + 1, rounded, X)
+    assert not problems(lambda x: x + 1, rounded, X, exact=False)
+
+
+def test_lines_may_be_dropped_or_reordered_only_where_it_is_said() -> None:
+    def chatty(x: torch.Tensor) -> torch.Tensor:
+        print("one")
+        print("two")
+        return x
+
+    def swapped(x: torch.Tensor) -> torch.Tensor:
+        print("two")
+        print("one")
+        return x
+
+    assert problems(chatty, swapped, X)
+    assert not problems(chatty, swapped, X, effects="reordered")
+    assert problems(chatty, lambda x: x, X, effects="reordered")
+    assert not problems(chatty, lambda x: x, X, effects="dropped")
+    assert problems(lambda x: x, chatty, X, effects="dropped")
+
+
+def test_another_gradient_is_seen() -> None:
+    x = torch.randn(4, requires_grad=True)
+    assert "gradients" in problems(lambda x: x * 2, lambda x: x.detach() * 2 + x * 0, x)
+    assert not problems(lambda x: x * 2, lambda x: x + x, x)
+
+
+def test_module_state_is_compared() -> None:
+    module = torch.nn.BatchNorm1d(3)
+    target = Target("m", module, {})
+    call = Call(target, (torch.randn(4, 3),), {}, Modes.current())
+    first = run_call(call, module, target)
+    second = run_call(call, module, target)
+    assert any("state" in each for each in compared(first, second, exact=True).problems)
+
+
+def test_copies_share_memory_as_the_originals_do() -> None:
+    base = torch.zeros(4)
+    copied, view = cloned((base, base[1:]))
+    view.add_(1)
+    assert copied.tolist() == [0, 1, 1, 1]
+    assert base.tolist() == [0, 0, 0, 0]
+
+
+def test_variations_keep_shapes_and_reach_other_values() -> None:
+    target = Target("f", lambda *_: None, {})
+    call = Call(target, (torch.randn(4, 2), torch.tensor([3, 1, 2, 2])), {}, Modes.current())
+    varied = dict(variations(call))
+    assert {"other numbers", "negated", "integers shuffled", "integers one less"} <= set(varied)
+    for name, each in varied.items():
+        if name != "half a batch":
+            assert [tensor.shape for tensor in each.args] == [(4, 2), (4,)]
+    assert varied["integers one less"].args[1].tolist() == [2, 0, 1, 1]
+    assert torch.equal(varied["integers shuffled"].args[0], call.args[0])
+
+
+def test_a_gradient_of_zeros_is_none_only_where_the_backend_makes_it() -> None:
+    none = Outcome(gradients={"weight": NO_GRADIENT})
+    zeros = Outcome(gradients={"weight": torch.zeros(2)})
+    some = Outcome(gradients={"weight": torch.tensor([0.0, 1e-9])})
+    assert compared(none, zeros, exact=False).problems
+    allowed = compared(none, zeros, exact=False, allow_zeros=True)
+    assert (allowed.problems, allowed.zeros) == ([], 1)
+    assert compared(none, some, exact=False, allow_zeros=True).problems
+    assert compared(zeros, none, exact=False, allow_zeros=True).problems
+
+
+def test_what_looks_nearly_the_same_is_not() -> None:
+    def differ(one: object, other: object, *, exact: bool) -> bool:
+        outcomes = (Outcome(outputs=flattened(value)) for value in (one, other))
+        return bool(compared(*outcomes, exact=exact).problems)
+
+    assert differ(20000, 20001, exact=False)
+    assert differ(1, 1.0, exact=False)
+    assert not differ(1.0, 1.0000001, exact=False)
+    assert differ(torch.tensor([0.0]), torch.tensor([-0.0]), exact=True)
+    assert not differ(torch.tensor([0.0]), torch.tensor([-0.0]), exact=False)
+    module = torch.nn.BatchNorm1d(100)
+    before = Outcome(state=module_state(module))
+    module.running_mean[:2] = torch.tensor([1.0, 2.0])
+    between = Outcome(state=module_state(module))
+    module.running_mean[:2] = torch.tensor([2.0, 1.0])
+    after = Outcome(state=module_state(module))
+    assert compared(before, between, exact=True).problems
+    assert compared(between, after, exact=True).problems
