@@ -1,17 +1,22 @@
 # `make demo` and `make test` set everything up by themselves; both are quick once .venv exists.
 PYTHON ?= python3
+TORCH ?= 2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test chromium lint bench clean
+.PHONY: demo setup test chromium lint check-generated mutate bench clean
+
+CHECKED := src tests bench examples tools
 
 demo: $(READY)
 	$(BIN)/fullgraph run examples/tour.py
 	@echo
 	$(BIN)/fullgraph fix examples/tour.py
 
-test: lint chromium
+setup: $(READY)
+
+test: lint check-generated chromium
 	$(BIN)/pytest
 
 # The browser tests use the system's Chromium; without one they are skipped.
@@ -24,9 +29,23 @@ chromium:
 	echo "There is no chromium here: the browser tests are skipped."
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench examples
-	$(BIN)/ruff format --check src tests bench examples
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
+	$(BIN)/mypy tools
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms \
+	  $(filter-out %/config.yml, $(wildcard .github/ISSUE_TEMPLATE/*.yml))
+
+# The committed files that a command writes.
+check-generated: $(READY)
+	$(BIN)/python -m tools.check_generated
+
+# How many small mistakes the tests notice; takes hours, and continues after an interruption.
+mutate: $(READY)
+	$(BIN)/python -m tools.mutate
+	$(BIN)/python -m tools.mutate --report
 
 # The benchmarks need transformers as well, which tests and demo do not.
 bench: $(READY)
@@ -36,9 +55,9 @@ bench: $(READY)
 # torch comes first and pinned, so that nothing else decides which build is installed.
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet torch==$(TORCH)
 	$(BIN)/pip install --quiet -e '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -1,7 +1,7 @@
-"""`fullgraph explain GB0124`, cold, takes at most 1.5 times `import click, rich.console`.
+"""Measure a cold `fullgraph explain GB0124`, as a ratio to `import click, rich.console`.
 
-Both are started again and again, one after the other, so that what else the machine does falls
-on both; the medians are compared. Both have their bytecode, as after an installation.
+Both commands run in turns, so that other load on the machine affects both. The medians are
+compared. Both commands have their bytecode, as after an installation.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ PEER = [sys.executable, "-c", "import click, rich.console"]
 
 
 def main() -> bool:
+    """Print the ratio and return whether it is small enough."""
     if importlib.util.find_spec("rich") is None:
-        print("explain_startup: rich is not installed here: pip install -e '.[bench]'")
+        print("explain_startup: rich is not installed; install it with pip install -e '.[bench]'")
         return False
     with tempfile.TemporaryDirectory() as bytecode:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for command in (EXPLAIN, PEER):
-            _seconds(command, environment)  # the first run writes it
+            _seconds(command, environment)  # the first run writes the bytecode
         pairs = [(_seconds(EXPLAIN, environment), _seconds(PEER, environment)) for _ in range(RUNS)]
     ours, theirs = (median(times) for times in zip(*pairs, strict=True))
     print(

@@ -1,13 +1,13 @@
-"""What `fullgraph fix` makes of the zoo's development set; the table is docs/fix-results.md.
+"""What `fullgraph fix` does for the zoo's development set; the tables are in docs/fix-results.md.
 
     python -m bench fix [--train] [--models=NAME,...] [--backend=inductor] [--results=FOLDER]
-                         [--kept]
+                        [--kept]
 
-For each model: `fullgraph fix` with everything, then with settings alone. A model counts as mended
-when no break and no frame in eager is left, and the proof holds with eager and aot_eager; with
---backend also with that one, and without the settings. What is in FOLDER already is not run again,
-so that a run that was cut off can go on; with --kept nothing is run, and the table has what is
-there.
+For each model: `fullgraph fix` with everything, then with settings alone. A model counts as fixed
+when no break and no skipped frame remains and the fixes are verified with eager and aot_eager; with
+--backend also with that one, and without the settings. Results that are in FOLDER already are not
+measured again, so that an interrupted run can continue; with --kept nothing is run, and the table
+has what is there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SECONDS = {"eval": 110, "train": 220}
 # How long a model may take on two cores.
 _LIMIT = 120.0
 _HEADS = (
-    "model", "sites", "graphs", "frames in eager", "proven", "s", "fixers", "value guards",
+    "model", "sites", "graphs", "skipped frames", "verified", "s", "fixers", "value guards",
     "settings alone: sites", "graphs",
 )  # fmt: skip
 # Where the columns about settings alone start.
@@ -55,12 +55,12 @@ class Result(NamedTuple):
         return self.count("sites", "before") > 0
 
     @property
-    def mended(self) -> bool:
+    def fixed(self) -> bool:
         return (
             self.report is not None
-            and bool(self.report["summary"]["proven"])
+            and bool(self.report["summary"]["verified"])
             and not self.count("sites", "after")
-            and not self.count("eager_frames", "after")
+            and not self.count("skipped_frames", "after")
         )
 
     @property
@@ -69,7 +69,7 @@ class Result(NamedTuple):
 
     @property
     def guards(self) -> str:
-        """How many, and what they take a call."""
+        """Return how many value guards there are, and their cost per call."""
         found = self.report["guards"] if self.report else ()
         cost = sum(guard["microseconds"] for guard in found)
         return f"{len(found)}, {cost:.0f} µs" if found else ""
@@ -78,7 +78,7 @@ class Result(NamedTuple):
 def main() -> bool:
     zoo = _zoo.folder()
     if zoo is None:
-        print("mend: set FULLGRAPH_ZOO to the zoo's folder")
+        print("fix: set FULLGRAPH_ZOO to the zoo's folder")
         return False
     names = [each for each in _option("models").split(",") if each]
     train = "--train" in sys.argv
@@ -132,18 +132,20 @@ def _show(result: Result) -> Result:
         print(f"  {result.model:42} failed: {result.error}", flush=True)
         return result
     sites, graphs = result.report["summary"]["sites"], result.report["summary"]["graphs"]
-    verdict = "ok" if not result.broke or result.mended else "LEFT"
+    verdict = "ok" if not result.broke or result.fixed else "LEFT"
     print(
         f"  {result.model:42} sites {sites['before']:2} → {sites['after']:2}  "
         f"graphs {graphs['before']:2} → {graphs['after']:2}  {result.seconds:4.0f} s  "
         f"{verdict:4}  {result.fixers}",
         flush=True,
     )
-    for left in result.report["left"]:
-        place = left["place"]
-        print(f"      left {place['id']} {Path(place['file']).name}:{place['line']}", flush=True)
-        for attempt in left["tried"][-3:]:
-            print(f"          {attempt['title']}: {attempt['why'][:140]}", flush=True)
+    for remaining in result.report["remaining"]:
+        place = remaining["location"]
+        print(
+            f"      remaining {place['id']} {Path(place['file']).name}:{place['line']}", flush=True
+        )
+        for rejected in remaining["rejected"][-3:]:
+            print(f"          {rejected['title']}: {rejected['reason'][:140]}", flush=True)
     return result
 
 
@@ -151,14 +153,14 @@ def _verdict(results: list[Result]) -> bool:
     breaking = [each for each in results if each.broke]
     before = sum(each.count("sites", "before") for each in breaking)
     after = sum(each.count("sites", "after") for each in breaking)
-    mended = sum(each.mended for each in breaking)
+    fixed = sum(each.fixed for each in breaking)
     slow = [each.model for each in results if each.seconds > _LIMIT]
     print(
-        f"mend: {mended} of {len(breaking)} breaking models without a break, "
+        f"fix: {fixed} of {len(breaking)} breaking models without a break, "
         f"{before - after} of {before} sites gone; slower than {_LIMIT:.0f} s: {len(slow)}"
     )
     untouched = all(not each.report["fixes"] for each in results if each.report and not each.broke)
-    return mended >= len(breaking) - 2 and before - after >= 0.9 * before and untouched
+    return fixed >= len(breaking) - 2 and before - after >= 0.9 * before and untouched
 
 
 def _write(table: str, heads: tuple[str, ...], rows: list[list[str]]) -> None:
@@ -178,8 +180,8 @@ def _cells(result: Result) -> list[str]:
         result.model,
         result.change("sites"),
         result.change("graphs"),
-        result.change("eager_frames"),
-        "yes" if result.report["summary"]["proven"] else "no",
+        result.change("skipped_frames"),
+        "yes" if result.report["summary"]["verified"] else "no",
         f"{result.seconds:.0f}",
         result.fixers or "–",
         result.guards or "–",

@@ -1,4 +1,4 @@
-"""What capturing costs: compile time and steady-state calls, on BERT-sized work.
+"""Measure the cost of capturing: compile time and steady-state calls of a BERT-sized model.
 
 The backend does nothing, so all of the compile time is Dynamo's own: the strictest comparison.
 """
@@ -18,6 +18,7 @@ ROUNDS = 7
 
 
 def main() -> bool:
+    """Print the ratios and return whether they are small enough."""
     print("overhead: fullgraph run, as a ratio to plain python")
     return all([_measure("no breaks"), _measure("a break in every layer", "breaks")])
 
@@ -36,9 +37,9 @@ def _measure(name: str, *arguments: str) -> bool:
     )
 
 
-def _ratio(one: list[dict[str, float]], other: list[dict[str, float]], what: str) -> float:
-    """The median of the ratios of neighbours in time."""
-    return statistics.median(a[what] / b[what] for a, b in zip(one, other, strict=True))
+def _ratio(watched: list[dict[str, float]], plain: list[dict[str, float]], what: str) -> float:
+    """Return the median of the ratios of runs that follow each other."""
+    return statistics.median(a[what] / b[what] for a, b in zip(watched, plain, strict=True))
 
 
 def _run(command: list[str]) -> dict[str, float]:

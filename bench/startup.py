@@ -1,4 +1,4 @@
-"""The command line answers in a blink: ratios to importing click and rich.console."""
+"""Measure the start of the command line, as a ratio to importing click and rich.console."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ ROUNDS = 15
 
 
 def main() -> bool:
+    """Print the ratios and return whether they are small enough."""
     if find_spec("rich") is None:
-        print("startup: rich is not installed; pip install -e '.[bench]'")
+        print("startup: rich is not installed; install it with pip install -e '.[bench]'")
         return False
     print("startup: as a ratio to python -c 'import click, rich.console'")
     with tempfile.TemporaryDirectory() as folder:

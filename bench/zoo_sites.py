@@ -1,6 +1,6 @@
-"""The sites that `fullgraph run` finds are those that the zoo's own sweep finds, model by model.
+"""Compare the break sites of `fullgraph run` with those of the zoo's own sweep, model by model.
 
-Compared by type, file and line; each must have a registry id.
+Sites are compared by type, file and line; each must have a registry id.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _LIBRARY = re.compile(r".*/site-packages/|.*/lib/python3\.\d+/")
 
 
 def main() -> bool:
+    """Print the differences and return whether there are none."""
     zoo = _zoo.folder()
     if zoo is None:
         print("zoo_sites: set FULLGRAPH_ZOO to the zoo's folder")

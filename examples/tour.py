@@ -1,4 +1,4 @@
-"""A small model with the kinds of code that most often stop torch.compile: a tour for the report.
+"""A small model with the kinds of code that most often break graphs: a tour of the report.
 
 fullgraph run examples/tour.py
 """
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class Gate(nn.Module):
-    """Scores its input, and does something else when the scores are low."""
+    """Scores its input, and takes another branch when the scores are low."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Gate(nn.Module):
 
 
 class Blocks(nn.Module):
-    """Runs its layers in a loop, and talks while it does."""
+    """Runs its layers in a loop, and logs each of them."""
 
     def __init__(self, width: int, depth: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Blocks(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         for number, layer in enumerate(self.layers):
             x = torch.relu(layer(x))
-            log.info("layer %d done", number)  # an effect, inside a loop
+            log.info("layer %d done", number)  # a side effect, inside a loop
         return x
 
 
@@ -48,11 +48,11 @@ class Model(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         x = self.blocks(self.gate(x))
         scale = x.abs().max().item()  # a tensor's value as a Python number
-        return normalise(x / max(scale, 1.0))
+        return normalize(x / max(scale, 1.0))
 
 
 @torch.compiler.disable
-def normalise(x: Tensor) -> Tensor:
+def normalize(x: Tensor) -> Tensor:
     return x - x.mean()
 
 

@@ -1,7 +1,8 @@
-"""What the tests share: a real call under torch.compile, and a real command line."""
+"""Shared fixtures: a real call under torch.compile, and the real command line."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -17,18 +18,26 @@ import fullgraph
 from fullgraph.model.report import Report
 
 PROGRAMS = Path(__file__).parent / "programs"
-# The same examples each time, however slow the machine: who changes nothing sees nothing new fail.
-# HYPOTHESIS_PROFILE=default looks for other examples.
+# The same examples each time, without a deadline, so that only a change of the code can fail.
+# HYPOTHESIS_PROFILE=default tries other examples.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
-# What a shell runs in the background ignores interrupts, and so would every program started here.
+# A shell starts background jobs with interrupts ignored, which programs started here would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_finish() -> None:
+    """Exclude everything that is loaded by now from garbage collection, which Dynamo runs often."""
+    import torch._dynamo  # noqa: F401  (most tests import it)
+
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def compiled_call() -> Iterator[Callable[..., Report]]:
-    """Compile a function, call it, and return the report; Dynamo is fresh before and after."""
+    """Compile a function, call it and return the report; Dynamo is reset before and after."""
     import torch
 
     def call(fn: Callable[..., Any], *args: Any, **options: Any) -> Report:
@@ -43,7 +52,7 @@ def compiled_call() -> Iterator[Callable[..., Report]]:
 
 
 class Cli:
-    """Runs `fullgraph` as a user does, with sessions kept in a folder of the test's own."""
+    """Runs `fullgraph` as a user does, with the sessions in a folder of the test."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

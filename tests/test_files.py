@@ -1,4 +1,4 @@
-"""Writing files: what existed is not lost, whatever it is."""
+"""Writing files: an existing file is not lost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     assert path.is_fifo()
 
 
-def test_what_cannot_be_written_is_found_out_before(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_an_error_before_the_run(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "file"):
         with pytest.raises(FullgraphError, match="cannot write"):
             check_writable(path)

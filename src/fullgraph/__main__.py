@@ -1,4 +1,4 @@
-"""`python -m fullgraph` and the `fullgraph` script."""
+"""Command-line entry point: prints an error as one line and exits with code 2."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 
 
 def main() -> None:
+    """Run the command line; `python -m fullgraph` and the script `fullgraph` call this."""
     from fullgraph.commands import cli
     from fullgraph.errors import FullgraphError
 

@@ -1,4 +1,4 @@
-"""Writing files so that nothing that existed is lost or half-written."""
+"""Write files so that an existing file is never lost or half-written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fullgraph.errors import FullgraphError
 
 def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes]) -> None:
     """Write `chunks` to a temporary file beside `path`, then rename it into place."""
-    # A link stays a link: what it points at is replaced.
+    # A symbolic link stays a link: its target is replaced.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         _write_in_place(target, chunks)
@@ -27,7 +27,7 @@ def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes]) -> None:
 
 
 def _write_in_place(target: Path, chunks: Iterable[bytes]) -> None:
-    """A pipe or a device is written to; putting a file in its place would destroy it."""
+    """Write to a pipe or a device, which a new file would destroy."""
     try:
         with target.open("wb") as file:
             file.writelines(chunks)
@@ -36,10 +36,12 @@ def _write_in_place(target: Path, chunks: Iterable[bytes]) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Find out before a long run that its result could not be written after it."""
+    """Raise a `FullgraphError` if `path` cannot be written, before a long run produces it."""
     target = Path(path)
     if target.is_dir():
-        raise FullgraphError(f"cannot write {target}: it is a directory")
+        raise FullgraphError(f"cannot write {target}: it is a directory; name a file")
     folder = Path(os.path.realpath(target)).parent
     if not os.access(folder, os.W_OK):
-        raise FullgraphError(f"cannot write {target}: {folder} is missing or read-only")
+        raise FullgraphError(
+            f"cannot write {target}: {folder} is missing or read-only; name another file"
+        )

@@ -1,4 +1,4 @@
-"""The registry that comes with the torch that is installed, found without importing torch."""
+"""The installed torch and its registry, found without importing torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OLDEST_TORCH = (2, 8)
 
 
 def torch_folder() -> Path | None:
-    """Where torch is installed; looking a top-level package up does not import it."""
+    """Return the folder of the installed torch without importing it; None if there is none."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         return None
@@ -21,7 +21,8 @@ def torch_folder() -> Path | None:
 
 
 def torch_version() -> str | None:
-    # Slow to import, and only needed where torch is about to be run.
+    """Return the version of the installed torch; None if there is none."""
+    # This import is slow, and only needed to run torch.
     from importlib import metadata
 
     try:
@@ -31,7 +32,9 @@ def torch_version() -> str | None:
 
 
 def release_of(version: str) -> tuple[int, int]:
-    """`2.13.0+cpu` as (2, 13); what cannot be read counts as the newest, not the oldest."""
+    """Return `2.13.0+cpu` as (2, 13). A version that cannot be parsed counts as the newest."""
+    # Not `packaging`: capture calls this inside the user's program, which may have a module of
+    # that name.
     parts = version.split("+")[0].split(".")
     try:
         return int(parts[0]), int(parts[1])
@@ -40,7 +43,7 @@ def release_of(version: str) -> tuple[int, int]:
 
 
 def ids_by_type(torch: Path) -> dict[str, str]:
-    """From the type of a break to its id; a current wording wins over somebody's older one."""
+    """Return the id for each type; current wordings win over earlier wordings of other entries."""
     file = torch / "_dynamo" / FILE
     entries: dict[str, list[dict[str, Any]]] = json.decode(file.read_bytes())
     ids: dict[str, str] = {}

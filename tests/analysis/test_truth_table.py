@@ -1,4 +1,4 @@
-"""Every row of the truth table in docs/counting.md, on real torch, and the rows found since."""
+"""Every row of the truth table in docs/counting.md, on real torch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def line_of(marker: str) -> int:
 
 
 def numbers(report: Report) -> tuple[int, int, int]:
-    return report.summary.causes, report.summary.sites, report.summary.eager_frames
+    return report.summary.causes, report.summary.sites, report.summary.skipped_frames
 
 
 def test_a_break_on_the_first_line_is_one_site(compiled_call: Call) -> None:
@@ -58,7 +58,9 @@ def test_a_break_just_before_the_return_is_one_site(compiled_call: Call) -> None
 
 
 @pytest.mark.parametrize("kind", ["for", "while"])
-def test_a_break_in_a_loop_is_one_cause_and_one_eager_frame(compiled_call: Call, kind: str) -> None:
+def test_a_break_in_a_loop_is_one_cause_and_one_skipped_frame(
+    compiled_call: Call, kind: str
+) -> None:
     def with_for(x: Tensor) -> Tensor:
         for i in range(3):
             x = x + i
@@ -79,11 +81,11 @@ def test_a_break_in_a_loop_is_one_cause_and_one_eager_frame(compiled_call: Call,
     cause = report.causes[0]
     assert cause.id == "GB0025"
     assert [cascade.id for cascade in cause.cascades] == ["GB7000"]
-    assert report.eager_frames[0].function == function.__name__
-    assert report.eager_frames[0].site == cause.key
+    assert report.skipped_frames[0].function == function.__name__
+    assert report.skipped_frames[0].site == cause.key
 
 
-def test_a_break_in_try_finally_is_one_cause_and_one_eager_frame(compiled_call: Call) -> None:
+def test_a_break_in_try_finally_is_one_cause_and_one_skipped_frame(compiled_call: Call) -> None:
     def tries(x: Tensor) -> Tensor:
         x = x + 1
         try:
@@ -116,7 +118,7 @@ def test_a_break_in_a_manager_that_cannot_resume_is_one_cause(compiled_call: Cal
     assert [cascade.id for cascade in report.causes[0].cascades] == ["GB0066"]
 
 
-def test_a_break_in_a_manager_that_can_resume_leaves_no_eager_frame(compiled_call: Call) -> None:
+def test_a_break_in_a_manager_that_can_resume_leaves_no_skipped_frame(compiled_call: Call) -> None:
     def enters(x: Tensor) -> Tensor:
         with torch.no_grad():
             x = x + 2
@@ -170,16 +172,16 @@ def disabled(x: Tensor) -> Tensor:
     return x + 1
 
 
-def test_a_disabled_function_is_one_site_that_was_asked_for(compiled_call: Call) -> None:
+def test_a_disabled_function_is_one_user_requested_site(compiled_call: Call) -> None:
     def calls(x: Tensor) -> Tensor:
         return disabled(x + 1) + 1
 
     report = compiled_call(calls, X)
     assert numbers(report) == (1, 1, 0)
-    assert report.causes[0].asked_for
+    assert report.causes[0].user_requested
 
 
-def test_the_recompile_limit_is_a_finding_and_no_break(compiled_call: Call) -> None:
+def test_the_recompile_limit_is_a_finding_and_not_a_break(compiled_call: Call) -> None:
     def add(x: Tensor, n: int) -> Tensor:
         return x + n
 
@@ -208,7 +210,7 @@ def test_a_program_without_a_break_has_none(compiled_call: Call) -> None:
     assert not report.disagreements
 
 
-def test_three_shapes_are_one_site_with_an_occurrence_a_compile() -> None:
+def test_three_shapes_are_one_site_with_one_occurrence_per_compile() -> None:
     def breaks(x: Tensor) -> Tensor:
         x = x + 1
         graph_break()
@@ -284,7 +286,7 @@ def test_two_threads_have_the_sites_of_one() -> None:
 # Rows found since.
 
 
-def test_a_generator_that_is_compiled_itself_is_one_eager_frame(compiled_call: Call) -> None:
+def test_a_generator_that_is_compiled_itself_is_one_skipped_frame(compiled_call: Call) -> None:
     def generates(x: Tensor) -> Iterator[Tensor]:
         yield x + 1
 
@@ -301,7 +303,7 @@ def test_a_break_in_a_comprehension_is_one_site(compiled_call: Call) -> None:
     assert numbers(report) == (1, 1, 1)
 
 
-def test_a_comprehension_over_an_iterator_cascades(compiled_call: Call) -> None:
+def test_a_comprehension_over_an_iterator_is_a_cascading_break(compiled_call: Call) -> None:
     def comprehends(x: Tensor, names: dict[str, int]) -> Any:
         try:
             graph_break()
@@ -316,7 +318,9 @@ def test_a_comprehension_over_an_iterator_cascades(compiled_call: Call) -> None:
     ]
 
 
-def test_a_manager_that_a_break_returned_is_a_cascade(compiled_call: Call, tmp_path: Path) -> None:
+def test_a_context_manager_returned_by_a_break_is_a_cascading_break(
+    compiled_call: Call, tmp_path: Path
+) -> None:
     path = tmp_path / "file"
     path.touch()
 
@@ -340,7 +344,7 @@ def test_fullgraph_true_is_one_site_and_the_error_reaches_the_program(compiled_c
     assert report.causes[0].raised == 1
 
 
-def test_an_error_that_is_suppressed_is_an_eager_frame_and_no_break() -> None:
+def test_a_suppressed_error_is_a_skipped_frame_and_not_a_break() -> None:
     def broken_backend(module: Any, inputs: Any) -> Any:
         raise RuntimeError("boom")
 
@@ -349,7 +353,7 @@ def test_an_error_that_is_suppressed_is_an_eager_frame_and_no_break() -> None:
         torch.compile(lambda x: x + 1, backend=broken_backend)(X)
     report = session.report()
     assert numbers(report) == (0, 0, 1)
-    assert "boom" in report.eager_frames[0].reason
+    assert "boom" in report.skipped_frames[0].reason
 
 
 def test_a_break_under_nested_graph_breaks_is_one_occurrence(compiled_call: Call) -> None:

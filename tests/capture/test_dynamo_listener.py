@@ -1,4 +1,4 @@
-"""What is captured beyond breaks: compiles, graphs, recompiles, whatever the program uses."""
+"""Capturing compiles, graphs, recompiles and settings, with every way to use torch.compile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch._dynamo import graph_break
 
 import fullgraph
-from fullgraph.capture.dynamo_listener import HOOKS, capture
+from fullgraph.capture.compile_listener import CompileListener
+from fullgraph.capture.dynamo_listener import HOOKS
 from fullgraph.errors import CaptureError
 from fullgraph.model.events import Backward, Break, Compile, Settings
 from fullgraph.model.report import Report
@@ -174,7 +175,7 @@ def test_every_failed_guard_is_named_not_only_the_first() -> None:
     assert "size(0) 3, now 5" in failed
 
 
-def test_settings_are_told_and_told_again_when_they_change() -> None:
+def test_settings_are_captured_again_when_they_change() -> None:
     with fullgraph.watch() as session:
         torch.compile(breaks, backend="eager")(X)
         with torch._dynamo.config.patch(capture_scalar_outputs=True):
@@ -183,15 +184,15 @@ def test_settings_are_told_and_told_again_when_they_change() -> None:
     assert [settings.values["capture_scalar_outputs"] for settings in told] == [False, True]
 
 
-def test_what_dynamo_did_not_even_try_is_not_silent() -> None:
+def test_a_function_that_dynamo_did_not_try_is_reported() -> None:
     with fullgraph.watch() as session:
         linear = nn.Linear(4, 4)
         linear.compile(backend="eager")
         linear(X)
     report = session.report()
     assert report.summary.compiles == 0
-    assert report.eager_frames
-    assert "Dynamo left every frame" in str(report)
+    assert report.skipped_frames
+    assert "Dynamo skipped every frame" in str(report)
 
 
 def test_watches_can_be_nested_and_leave_nothing_behind() -> None:
@@ -207,13 +208,13 @@ def test_watches_can_be_nested_and_leave_nothing_behind() -> None:
     assert (outer.summary.graphs, inner.summary.graphs) == (3, 1)
 
 
-def test_a_fault_in_a_listener_is_reported_and_does_not_reach_the_program(
+def test_an_exception_in_a_listener_is_reported_and_does_not_reach_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: object) -> None:
         raise KeyError("unexpected")
 
-    monkeypatch.setattr(capture, "_before_graph", fails)
+    monkeypatch.setattr(CompileListener, "before_graph", fails)
     with fullgraph.watch() as session:
         result = torch.compile(breaks, backend="eager")(X)
     assert torch.equal(result, breaks(X))
@@ -248,7 +249,7 @@ def test_explain_reports_one_call_and_leaves_a_compiled_function_usable() -> Non
 
 
 def test_a_session_can_be_saved_and_read_back(tmp_path: Path) -> None:
-    from fullgraph.analysis import analyse
+    from fullgraph.analysis import analyze
     from fullgraph.model.session import load
 
     with fullgraph.watch() as session:
@@ -256,7 +257,7 @@ def test_a_session_can_be_saved_and_read_back(tmp_path: Path) -> None:
     session.save(tmp_path / "session.jsonl")
     loaded = load(tmp_path / "session.jsonl")
     assert loaded.events[:-1] == session.session().events[:-1]
-    assert analyse([loaded]).causes == session.causes
+    assert analyze([loaded]).causes == session.causes
 
 
 def test_graphs_name_their_function_and_operations(compiled_call: Callable[..., Report]) -> None:
@@ -267,7 +268,7 @@ def test_graphs_name_their_function_and_operations(compiled_call: Callable[..., 
     ]
 
 
-def test_a_reset_in_the_middle_loses_nothing() -> None:
+def test_a_reset_of_dynamo_loses_no_events() -> None:
     with fullgraph.watch() as session:
         for _ in range(3):
             torch._dynamo.reset()
@@ -277,7 +278,7 @@ def test_a_reset_in_the_middle_loses_nothing() -> None:
     assert not session.report().disagreements
 
 
-def test_torch_export_is_heard_too() -> None:
+def test_torch_export_is_captured() -> None:
     class Branches(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             return x + 1 if x.sum() > 0 else x
@@ -296,7 +297,7 @@ def test_columns_are_known_without_the_source() -> None:
     assert sorted(site.column or 0 for site in session.sites) == [13, 35]
 
 
-def test_a_limit_that_is_an_error_is_still_no_compile() -> None:
+def test_a_limit_that_raises_is_not_a_compile() -> None:
     patch = torch._dynamo.config.patch(recompile_limit=1, fail_on_recompile_limit_hit=True)
     with fullgraph.watch() as session, patch:
         compiled = torch.compile(lambda x: x + 1, backend="eager", dynamic=False)

@@ -1,4 +1,4 @@
-"""Reading the text of a graph break."""
+"""Parsing the message of a graph break."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_what_was_written_is_read_back(chain: list[Reason]) -> None:
 
 
 @given(reasons)
-def test_the_sentence_before_and_the_stack_after_are_left_out(reason: Reason) -> None:
+def test_the_sentence_before_and_the_stack_after_are_dropped(reason: Reason) -> None:
     text = f"Encountered graph break when tracing CALL:\n\n{written(reason)}\n\nfrom user code:\n x"
     assert parse_message(text) == (reason,)
 
 
 @given(st.text())
-def test_any_text_is_read_as_something(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     assert len(parse_message(text)) >= 1
 
 

@@ -47,13 +47,13 @@ def test_the_users_own_sitecustomize_still_runs(cli: Cli, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("how", "code"), [("return", 0), ("exit", 7), ("raise", 1), ("os_exit", 3), ("kill", -9)]
 )
-def test_what_was_captured_is_there_however_the_program_ends(cli: Cli, how: str, code: int) -> None:
+def test_the_report_is_complete_however_the_program_ends(cli: Cli, how: str, code: int) -> None:
     result = cli("run", str(PROGRAMS / "breaks.py"), how)
     assert result.returncode == code
     assert result.stdout == "hello\n"
-    assert "1 cause, 1 break site" in result.stderr
+    assert "1 root cause, 1 break site" in result.stderr
     assert "breaks.py:13" in result.stderr
-    assert ("ended without notice" in result.stderr) == (how in ("os_exit", "kill"))
+    assert ("ended unexpectedly" in result.stderr) == (how in ("os_exit", "kill"))
     assert ("ValueError: the program's own failure" in result.stderr) == (how == "raise")
 
 
@@ -77,7 +77,7 @@ def test_a_signal_reaches_the_program_and_its_exit_code_comes_back(cli: Cli) -> 
     output, errors = process.communicate()
     assert output == "terminated\n"
     assert process.returncode == 9
-    assert "1 cause, 1 break site" in errors
+    assert "1 root cause, 1 break site" in errors
 
 
 def test_an_interrupted_program_ends_as_python_ends(cli: Cli) -> None:
@@ -86,7 +86,7 @@ def test_an_interrupted_program_ends_as_python_ends(cli: Cli) -> None:
     _, errors = process.communicate()
     assert process.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in errors
-    assert "1 cause, 1 break site" in errors
+    assert "1 root cause, 1 break site" in errors
 
 
 def test_after_sigkill_of_everything_report_shows_what_was_captured(cli: Cli) -> None:
@@ -98,8 +98,8 @@ def test_after_sigkill_of_everything_report_shows_what_was_captured(cli: Cli) ->
     process.communicate()
     result = cli("report")
     assert result.returncode == 0
-    assert "1 cause, 1 break site" in result.stdout
-    assert "ended without notice" in result.stdout
+    assert "1 root cause, 1 break site" in result.stdout
+    assert "ended unexpectedly" in result.stdout
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork", "forkserver", "launcher", "dataloader"])
@@ -107,12 +107,12 @@ def test_processes_that_the_program_starts_are_captured_and_merged(cli: Cli, met
     report, code = report_of(cli, str(PROGRAMS / "workers.py"), method)
     assert code == 0
     assert report["summary"]["sites"] == 1
-    assert report["summary"]["occurrences"] == 4
-    assert report["environment"]["processes"] == 4
+    assert report["summary"]["occurrences"] == 2
+    assert report["environment"]["processes"] == 2
     assert report["environment"]["killed"] == 0
 
 
-def test_json_goes_to_the_file_and_the_output_is_left_alone(cli: Cli) -> None:
+def test_json_goes_to_the_file_and_the_output_does_not_change(cli: Cli) -> None:
     path = cli.folder / "report.json"
     result = cli("run", "--format", "json", "-o", str(path), str(PROGRAMS / "breaks.py"))
     assert result.stdout == "hello\n"
@@ -161,7 +161,7 @@ def test_a_home_that_cannot_be_written_does_not_keep_a_program_from_running(cli:
     del cli.environment["FULLGRAPH_HOME"]
     cli.environment |= {"XDG_STATE_HOME": "/proc/nowhere", "TMPDIR": str(cli.folder)}
     assert cli("run", str(PROGRAMS / "breaks.py")).returncode == 0
-    assert "1 cause, 1 break site" in cli("report").stdout
+    assert "1 root cause, 1 break site" in cli("report").stdout
 
 
 def test_a_closed_standard_error_does_not_change_how_the_program_ends(cli: Cli) -> None:
@@ -186,17 +186,19 @@ def test_a_program_that_clears_its_environment_is_captured(cli: Cli) -> None:
     assert report["summary"]["graphs"] == 1
 
 
-@pytest.mark.parametrize("name", ["msgspec.py", "fullgraph.py"])
-def test_a_neighbour_with_one_of_our_names_stays_the_programs_own(cli: Cli, name: str) -> None:
-    (cli.folder / name).write_text("OWNER = 'the program'\n")
-    module = name.removesuffix(".py")
-    text = f"import {module}\n{COMPILE}import {module}\nassert {module}.OWNER == 'the program'\n"
+def test_modules_of_the_program_may_have_the_names_of_modules_of_fullgraph(cli: Cli) -> None:
+    for name in ("msgspec", "fullgraph"):
+        (cli.folder / f"{name}.py").write_text("OWNER = 'the program'\n")
+    text = (
+        f"import fullgraph, msgspec\n{COMPILE}import fullgraph, msgspec\n"
+        "assert fullgraph.OWNER == msgspec.OWNER == 'the program'\n"
+    )
     report, code = run_script(cli, text)
     assert code == 0
     assert report["summary"]["graphs"] == 1
 
 
-def test_a_script_named_like_us_is_run_once(cli: Cli) -> None:
+def test_a_script_named_fullgraph_is_run_once(cli: Cli) -> None:
     (cli.folder / "fullgraph.py").write_text(f"print('once')\n{COMPILE}")
     result = cli("run", "fullgraph.py")
     assert result.stdout == "once\n"
@@ -218,7 +220,7 @@ def test_a_capture_that_cannot_start_says_so(cli: Cli) -> None:
     assert "refused" in report["problems"][0]["message"]
 
 
-def test_nothing_is_written_into_files_that_get_our_descriptor(cli: Cli) -> None:
+def test_a_file_that_reuses_the_descriptor_is_not_written_to(cli: Cli) -> None:
     text = (
         f"import os\n{COMPILE}"
         "os.closerange(3, 256)\n"
@@ -240,7 +242,7 @@ def test_arguments_that_are_not_utf8_reach_the_program(cli: Cli) -> None:
     assert b"1 graph, 1 op compiled" in result.stderr
 
 
-def test_a_run_is_not_cleared_away_while_it_lasts(
+def test_the_session_of_a_running_program_is_not_removed(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fullgraph.capture import store
@@ -260,16 +262,16 @@ def test_a_run_is_not_cleared_away_while_it_lasts(
     assert len(list(folder.iterdir())) <= 22
 
 
-def test_a_process_killed_at_once_does_not_lose_the_others(cli: Cli) -> None:
+def test_a_process_that_is_killed_at_the_start_does_not_affect_the_others(cli: Cli) -> None:
     folder = cli.folder / "kept"
     cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
     (folder / "5-torn.jsonl").write_text('{"event":"hea')
     result = cli("report", str(folder))
-    assert "1 cause, 1 break site" in result.stdout
+    assert "1 root cause, 1 break site" in result.stdout
     assert "5-torn.jsonl has no header" in " ".join(result.stdout.split())
 
 
-def test_a_parent_that_ignores_its_children_does_not_make_us_wait_forever(cli: Cli) -> None:
+def test_a_parent_that_ignores_sigchld_does_not_block_the_run(cli: Cli) -> None:
     code = (
         "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN);"
         "os.execv(sys.argv[1], sys.argv[1:])"

@@ -1,4 +1,4 @@
-"""Dynamo makes code whose constants cannot be hashed; capturing has to live with that."""
+"""Code objects that Dynamo makes may have constants that cannot be hashed."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def test_a_comprehension_that_breaks_and_resumes_is_captured_whole(
     report = compiled_call(twice, torch.ones(6), torch.ones(6), torch.tensor([1, 2, 3]))
     assert report.problems == ()
     assert report.summary.sites == 1
-    # A compile that was not timed had taken as long as the machine has been running.
+    # A compile without a start time would seem to take as long as the machine has been running.
     assert report.summary.compile_seconds < 1000

@@ -1,4 +1,4 @@
-"""The catalog as a whole: what its files say, and that nothing is claimed twice."""
+"""The catalog as a whole: the content of its files, and that no id is in two places."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, get_args
 
 import pytest
 
-from fullgraph.catalog import fix_decorator as kit
 from fullgraph.catalog.parse import CatalogError, example_ids, read_example, unreachable
 from fullgraph.installed_torch import FILE, torch_folder
+from fullgraph.model import fix_kinds
 from tests.conftest import Cli
 
 EXAMPLES = [example for example in map(read_example, example_ids()) if example]
@@ -29,18 +29,18 @@ def registry() -> dict[str, list[dict[str, Any]]]:
     return entries
 
 
-def test_every_file_says_how_people_run_into_it_and_what_to_do() -> None:
+def test_every_file_says_how_the_break_happens_and_what_to_do() -> None:
     assert len(EXAMPLES) >= 2
     for example in EXAMPLES:
         assert len(example.how) >= 40, example.id
         assert example.fixes or example.instead, example.id
         for fix in example.fixes:
-            assert fix.kind in get_args(kit.Kind), example.id
-            assert fix.safety in get_args(kit.Safety), example.id
+            assert fix.kind in get_args(fix_kinds.Kind), example.id
+            assert fix.safety in get_args(fix_kinds.Safety), example.id
             assert len(fix.why) >= 20, (example.id, fix.name)
 
 
-def test_what_is_shown_is_a_program_without_the_catalogs_own_marks() -> None:
+def test_shown_code_is_a_program_without_the_decorator() -> None:
     for example in EXAMPLES:
         for source in (example.breaks, *(fix.source for fix in example.fixes)):
             ast.parse(source)
@@ -50,7 +50,7 @@ def test_what_is_shown_is_a_program_without_the_catalogs_own_marks() -> None:
 
 
 def _free_names(table: symtable.SymbolTable) -> set[str]:
-    """Names that a program uses and has from nowhere."""
+    """Return the names that a program uses and does not define."""
     bound = {each.get_name() for each in table.get_symbols() if not each.is_referenced()}
     bound |= {each.get_name() for each in table.get_symbols() if each.is_assigned()}
     bound |= {each.get_name() for each in table.get_symbols() if each.is_imported()}
@@ -63,7 +63,7 @@ def _free_names(table: symtable.SymbolTable) -> set[str]:
     return {name for name in used(table) if name not in bound and not hasattr(builtins, name)}
 
 
-def test_what_is_shown_has_all_that_it_uses() -> None:
+def test_shown_code_defines_everything_that_it_uses() -> None:
     # The example of GB0354 is about a name that does not exist.
     for example in (each for each in EXAMPLES if each.id != "GB0354"):
         for source in (example.breaks, *(fix.source for fix in example.fixes)):
@@ -80,7 +80,7 @@ def test_a_helper_is_shown_only_where_it_is_used() -> None:
     assert "class ScaleDense(" in example.fixes[0].source
 
 
-def test_what_is_registered_for_an_operator_is_shown_with_it() -> None:
+def test_functions_registered_for_an_operator_are_shown_with_it() -> None:
     example = read_example("GB0087")
     assert example is not None
     assert "@unit_rows.register_fake" in example.breaks
@@ -114,7 +114,7 @@ def test_the_registrys_sentences_are_not_repeated() -> None:
         assert not [sentence for sentence in sentences if sentence in words], example.id
 
 
-def test_a_file_without_its_functions_says_so(
+def test_a_file_without_its_functions_is_a_clear_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "gb0001.py").write_text('"""Nothing."""\n')
@@ -144,7 +144,7 @@ def write_entry(folder: Path, body: str) -> None:
         (
             "def breaks(x):\n    return x + 1 if x.sum() > 0 else x\n"
             "@fix('rewrite', 'exact')\ndef fixed(x):\n    '''Why.'''\n    return x + 2\n",
-            "fixed: it gives",
+            "fixed: it differs from breaks",
         ),
         (
             "def breaks(x):\n    return x + 1 if x.sum() > 0 else x\n"
@@ -153,7 +153,7 @@ def write_entry(folder: Path, body: str) -> None:
         ),
         ("def breaks(x):\n    return x + 1 if x.sum() > 0 else x\n", "neither a fix nor"),
     ],
-    ids=["no break", "another break", "wrong result", "still breaks", "no way out"],
+    ids=["no break", "another break", "wrong result", "still breaks", "no fix"],
 )
 def test_verification_finds_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, complaint: str
@@ -175,13 +175,13 @@ def test_verification_finds_what_is_wrong(
     assert any(complaint in failure for failure in failures), failures
 
 
-def test_the_command_shows_an_example_happen(cli: Cli) -> None:
+def test_the_command_runs_an_example(cli: Cli) -> None:
     result = cli("catalog", "run", "gb0170")
     assert result.returncode == 0, result.stderr
     assert "if scores.sum() > 0:" in result.stdout
-    assert "1 cause, 1 break site" in result.stdout
+    assert "1 root cause, 1 break site" in result.stdout
     assert "torch.where" in result.stdout
-    assert "verified: it breaks as it says" in result.stdout
+    assert "verified: GB0170 breaks, and its" in result.stdout
 
 
 def test_an_unknown_example_is_a_clear_error(cli: Cli) -> None:

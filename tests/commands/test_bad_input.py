@@ -75,6 +75,10 @@ def test_a_session_that_cannot_be_read(cli: Cli, content: bytes, part: str) -> N
     assert_one_clear_line(cli("report", "session.jsonl"), "session.jsonl", part)
 
 
+def test_the_old_name_of_an_option_names_the_new_one(cli: Cli) -> None:
+    assert_one_clear_line(cli("run", "--mend", str(PROGRAMS / "breaks.py")), "use --fix")
+
+
 def test_no_earlier_run(cli: Cli) -> None:
     assert_one_clear_line(cli("report"), "there is no earlier run")
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from fullgraph.fix.declarations import declarations
 from fullgraph.registry.message_templates import readable_type
-from fullgraph.registry.sources import require_installed
+from fullgraph.registry.pages import rows
+from fullgraph.registry.sources import all_histories, require_installed
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,7 @@ def test_an_id() -> None:
     text = " ".join(result.stdout.split())
     assert explanation in text
     assert "since 2.8.0 · live in your torch" in text
-    assert "ways out 1." in text
+    assert "how to fix 1." in text
     assert "https://github.com/pytorch/pytorch/blob/v" in text
     assert max(len(line) for line in result.stdout.splitlines() if "https://" not in line) <= 80
 
@@ -55,11 +57,73 @@ def test_the_same_as_json() -> None:
     assert page["call_sites"][0]["link"].endswith(f"#L{page['call_sites'][0]['line']}")
 
 
+def test_an_entry_names_the_fixers_that_list_its_id() -> None:
+    text = " ".join(explain("GB0124").stdout.split())
+    assert (
+        "fullgraph fix can do this; see fullgraph explain NAME: "
+        "- capture_scalar_outputs (`.item()` → unbacked symbol in the graph)"
+    ) in text
+    page = json.loads(explain("GB0124", "--format", "json").stdout)
+    assert "capture_scalar_outputs" in page["fixers"]
+
+
+def test_an_entry_that_no_fixer_lists_names_those_of_its_category() -> None:
+    listed = {id_ for each in declarations() for id_ in each.ids}
+    entries = rows(require_installed(), all_histories())
+    row = next(row for row in entries if row.category == "mutation" and row.id not in listed)
+    text = explain(row.id).stdout
+    assert "fullgraph fix can do this in some cases; see fullgraph explain NAME:" in text
+    assert "- buffer_reassignment (" in text
+
+
+def test_a_fixer() -> None:
+    result = explain("capture_scalar_outputs")
+    assert result.returncode == 0
+    title = "capture_scalar_outputs  `.item()` → unbacked symbol in the graph\n"
+    assert result.stdout.startswith(title)
+    for part in (
+        "setting · exact",
+        "\nWhy it breaks\n    `.item()`",
+        "\nbreaks    GB0124",
+        "\nExample: ",
+        "\n    import torch\n",
+        "\n    + torch._dynamo.config.capture_scalar_outputs = True\n",
+    ):
+        assert part in result.stdout
+    page = json.loads(explain("capture_scalar_outputs", "--format", "json").stdout)
+    assert page["name"] == "capture_scalar_outputs"
+    assert page["examples"][0]["diff"].startswith("+ torch._dynamo.config")
+
+
+def test_a_category() -> None:
+    result = explain("user-requested")
+    assert result.returncode == 0
+    assert "torch.compiler.disable" in result.stdout
+    assert "fullgraph registry list --category user-requested" in result.stdout
+    page = json.loads(explain("user-requested", "--format", "json").stdout)
+    assert (page["name"], page["fixable"]) == ("user-requested", "yes")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("asked-for", "user-requested"),
+        ("not-entered", "untraced-calls"),
+        ("effects", "side-effects"),
+    ],
+)
+def test_an_old_name_of_a_category_leads_to_the_new_one(old: str, new: str) -> None:
+    result = explain(old)
+    assert result.returncode == 2
+    assert result.stderr == f"fullgraph: the category {old} was renamed; use {new}\n"
+
+
 def test_nothing_slow_is_imported() -> None:
     code = (
         "import sys\nfrom fullgraph.commands import cli\n"
         "cli(['explain', 'GB0124'], standalone_mode=False)\n"
-        "slow = {'torch', 'rich', 'importlib.metadata', 'urllib.request', 'ssl', 'difflib'}\n"
+        "slow = {'torch', 'jinja2', 'rich', 'importlib.metadata', 'urllib3', 'ssl', 'difflib',\n"
+        "        'fullgraph.fix.fixers', 'fullgraph.render.fixer.text'}\n"
         "print(sorted(slow & set(sys.modules)))"
     )
     result = subprocess.run(
@@ -82,12 +146,13 @@ def test_json_of_a_text_has_the_best_entry_and_all_matches() -> None:
     page = json.loads(result.stdout)
     assert page["id"] == "GB0124"
     assert [match["candidates"][0]["id"] for match in page["matches"]] == ["GB0124", "GB0170"]
+    assert "capture_scalar_outputs" in page["fixers"]
 
 
 def test_several_breaks_are_all_explained() -> None:
     first, second = wording_of("GB0124")[0], wording_of("GB0170")[0]
     result = explain(stdin=f"{first}\nand then {second}")
-    assert "This text is about 2 breaks" in result.stdout
+    assert "This text has 2 breaks" in result.stdout
     assert f"GB0124  {first}" in result.stdout
     assert f"GB0170  {second}" in result.stdout
 
@@ -100,7 +165,7 @@ def test_ambiguity_is_shown() -> None:
             owners.setdefault(type_, []).append(identifier)
     type_, ids = next((type_, ids) for type_, ids in owners.items() if len(ids) > 1)
     result = explain(readable_type(type_))
-    assert "Its type fits 2 entries" in result.stdout
+    assert "Its type matches 2 entries" in result.stdout
     assert all(identifier in result.stdout for identifier in ids)
 
 
@@ -108,6 +173,7 @@ def test_nothing_lists_the_categories() -> None:
     result = explain()
     assert result.returncode == 0
     assert "data-dependent" in result.stdout
+    assert f"one of the {len(declarations())} fixers of fullgraph fix." in result.stdout
     rows = json.loads(explain("--format", "json").stdout)
     assert sum(row["entries"] for row in rows) == len(require_installed().entries)
 
@@ -115,9 +181,9 @@ def test_nothing_lists_the_categories() -> None:
 @pytest.mark.parametrize(
     ("what", "complaint"),
     [
-        ("GB9999", "there is no GB9999 in any release that is known; the nearest are GB"),
-        ("an unheard-of zebra", "no entry of the registry fits this text"),
-        ("tensor item scalar zebra", "the nearest by their words are GB0124"),
+        ("GB9999", "no known release has GB9999; the nearest are GB"),
+        ("an unheard-of zebra", "no registry entry matches this text"),
+        ("tensor item scalar zebra", "the most similar are GB0124"),
     ],
 )
 def test_what_is_unknown(what: str, complaint: str) -> None:
@@ -134,7 +200,7 @@ def test_an_entry_of_a_newer_torch_says_how_to_get_it() -> None:
         pytest.skip("the installed torch has it")
     result = explain(newer)
     assert result.returncode == 2
-    assert "came with torch 2.14.0" in result.stderr
+    assert "is new in torch 2.14.0" in result.stderr
     assert "registry sync --releases" in result.stderr
 
 

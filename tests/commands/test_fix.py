@@ -1,4 +1,4 @@
-"""`fullgraph fix` as a user meets it: what it shows, writes and takes back, and what it refuses."""
+"""`fullgraph fix` as a user meets it: what it shows, writes, reverts and refuses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_settings_alone_are_shown_as_lines_and_nothing_is_written(cli: Cli, prog
     assert done.returncode == 0, done.stderr
     assert "fixed" in done.stdout
     assert "+ torch._dynamo.config.capture_scalar_outputs = True" in done.stdout
-    assert "proof:" in done.stdout
+    assert "verification:" in done.stdout
     assert "no new recompilation" in done.stdout
     assert "@@" not in done.stdout
     assert program.read_text() == PROGRAM
@@ -57,12 +57,12 @@ def test_json_adds_up(cli: Cli, program: Path) -> None:
     assert done.returncode == 0, done.stderr
     report = json.loads((cli.folder / "fix.json").read_text())
     summary = report["summary"]
-    assert summary["proven"] is True
+    assert summary["verified"] is True
     assert summary["sites"]["before"] >= 1
-    assert summary["sites"]["after"] == len(report["left"]) == 0
-    assert {"causes", "graphs", "eager_frames"} <= set(summary)
-    assert report["proof"]["recorded_calls"] == 1
-    assert report["proof"]["varied_calls"] >= 2
+    assert summary["sites"]["after"] == len(report["remaining"]) == 0
+    assert {"causes", "graphs", "skipped_frames"} <= set(summary)
+    assert report["verification"]["recorded_calls"] == 1
+    assert report["verification"]["varied_calls"] >= 2
     for fix in report["fixes"]:
         assert fix["safety"]
         assert fix["diff"] or fix["settings"] or fix["kind"] == "guard"
@@ -82,7 +82,7 @@ def test_apply_and_undo(cli: Cli, program: Path) -> None:
     text = program.read_text()
     assert "torch._dynamo.config.capture_scalar_outputs = True" in text
     assert "# up to a multiple of both" in text
-    # What was proven holds for the file as it is now.
+    # What was verified holds for the written file.
     report = cli("run", "--format", "json", "-o", "after.json", program.name)
     assert report.returncode == 0, report.stderr
     assert json.loads((cli.folder / "after.json").read_text())["summary"]["sites"] == 0
@@ -90,7 +90,7 @@ def test_apply_and_undo(cli: Cli, program: Path) -> None:
     assert program.read_text() == PROGRAM
     again = cli("fix", "--undo")
     assert again.returncode == 2
-    assert "nothing to take back" in again.stderr
+    assert "nothing to revert" in again.stderr
 
 
 def test_uncommitted_changes_are_not_written_over(cli: Cli, program: Path) -> None:
@@ -105,16 +105,22 @@ def test_uncommitted_changes_are_not_written_over(cli: Cli, program: Path) -> No
     assert program.read_text() == changed
 
 
-def test_a_mended_run_has_the_same_output_and_no_break(cli: Cli, program: Path) -> None:
-    done = cli("run", "--mend", "--format", "json", "-o", "run.json", program.name)
+def test_a_run_with_fixes_has_the_same_output_and_no_break(cli: Cli) -> None:
+    program = cli.folder / "small.py"
+    source = (
+        "import torch\n\n\ndef f(x):\n    return x + 1 if x.sum() > 0 else x - 1\n\n\n"
+        "print(torch.compile(f, backend='eager')(torch.ones(2)))\n"
+    )
+    program.write_text(source)
+    done = cli("run", "--fix", "--format", "json", "-o", "run.json", program.name)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "torch.Size([6])\n"
+    assert done.stdout == "tensor([2., 2.])\n"
     assert json.loads((cli.folder / "run.json").read_text())["summary"]["sites"] == 0
-    assert program.read_text() == PROGRAM
+    assert program.read_text() == source
 
 
 @pytest.mark.parametrize(
-    ("source", "says"),
+    ("source", "message"),
     [
         ("raise ValueError('my own')\n", "fails on its own: ValueError: my own"),
         ("import torch\nprint(torch.ones(1))\n", "compiles nothing"),
@@ -130,13 +136,13 @@ def test_a_mended_run_has_the_same_output_and_no_break(cli: Cli, program: Path) 
         ),
     ],
 )
-def test_a_program_that_cannot_be_mended_gets_a_clear_sentence(
-    cli: Cli, source: str, says: str
+def test_a_program_that_cannot_be_fixed_gets_a_clear_message(
+    cli: Cli, source: str, message: str
 ) -> None:
     (cli.folder / "bad.py").write_text(source)
     done = cli("fix", "bad.py")
     assert done.returncode == 2
-    assert says in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr.split("\n")[0]
 
 

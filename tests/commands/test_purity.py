@@ -1,3 +1,5 @@
+"""`fullgraph purity`: exit codes, text, JSON and errors of one line."""
+
 from __future__ import annotations
 
 import json
@@ -46,15 +48,30 @@ def test_a_pure_function(file: Path) -> None:
     assert "run twice with inputs()" in result.stdout
 
 
-def test_one_that_is_not_as_json(file: Path) -> None:
+def test_an_impure_function_as_json(file: Path) -> None:
     result = purity(f"{file}:impure", "--format", "json", "--no-run")
-    verdict = json.loads(result.stdout)
     assert result.returncode == 1
-    assert verdict["pure"] is False
-    assert [(each["kind"], each["line"]) for each in verdict["findings"]] == [("effect", 8)]
+    assert json.loads(result.stdout) == {
+        "function": f"{file}:impure",
+        "file": str(file),
+        "pure": False,
+        "findings": [
+            {"kind": "effect", "line": 8, "what": "print() prints", "function": "", "by": "source"}
+        ],
+        "ran": "not run (--no-run)",
+    }
 
 
-def test_a_module_of_the_folder(file: Path) -> None:
+def test_an_impure_function_as_text(file: Path) -> None:
+    result = purity(f"{file}:impure")
+    assert result.returncode == 1
+    assert "is not pure" in result.stdout
+    assert "line 8" in result.stdout
+    assert "print() prints" in result.stdout
+    assert "produces output" in result.stdout
+
+
+def test_a_module_of_the_current_folder(file: Path) -> None:
     result = purity("program:pure", "--inputs", "(torch.zeros(1),)", folder=file.parent)
     assert result.returncode == 0
 
@@ -78,7 +95,7 @@ def test_bad_input_is_one_line(file: Path, function: str, word: str) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_inputs_that_fail(file: Path) -> None:
+def test_inputs_that_raise(file: Path) -> None:
     result = purity(f"{file}:pure", "--inputs", "(nothing,)")
     assert result.returncode == 2
     assert "NameError" in result.stderr

@@ -21,7 +21,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def registry_file(tmp_path: Path) -> Path:
-    """The installed registry, with a new entry, a reworded one and one less."""
+    """Return the installed registry with a new, a reworded and a removed entry."""
     torch = torch_folder()
     assert torch is not None
     entries = json.loads((torch / REGISTRY_FILE).read_bytes())
@@ -58,6 +58,12 @@ def test_list_has_every_entry_with_its_facts() -> None:
     assert "entries of the" in run("list").stdout.splitlines()[-1]
 
 
+def test_the_earlier_name_of_the_text_format_still_works() -> None:
+    text = run("list", "--category", "mutation").stdout
+    assert run("list", "--category", "mutation", "--format", "table").stdout == text
+    assert "entries of the " in text
+
+
 def test_live_and_retired_are_all_there_is() -> None:
     live, retired = rows("list", "--live"), rows("list", "--retired")
     assert len(live) + len(retired) == len(require_installed().entries)
@@ -76,6 +82,8 @@ def test_categories_are_all_there_is() -> None:
     ]
     with pytest.raises(FullgraphError, match="did you mean data-dependent"):
         run("list", "--category", "data-dependant")
+    with pytest.raises(FullgraphError, match="effects was renamed; use side-effects"):
+        run("list", "--category", "effects")
 
 
 def test_search() -> None:
@@ -97,12 +105,12 @@ def test_diff_with_a_file(registry_file: Path) -> None:
     found = json.loads(run("diff", release, str(registry_file), "--format", "json").stdout)
     assert [row["id"] for row in found["new"]] == ["GB9990"]
     assert [(each["id"], each["changed"]) for each in found["reworded"]] == [("GB0125", ["hints"])]
-    # A file alone cannot say what is raised.
+    # A single file has no source code.
     assert found["retired"] is None
     text = run("diff", release, str(registry_file)).stdout
     assert "1 new, 1 reworded" in text
     assert "Cannot juggle" in text
-    assert "came without torch's source" in text
+    assert "has no torch source code" in text
 
 
 def test_sync_keeps_a_file_under_a_name(registry_file: Path) -> None:
@@ -111,7 +119,7 @@ def test_sync_keeps_a_file_under_a_name(registry_file: Path) -> None:
     listed = rows("list", "--release", "mine")
     assert listed[-1]["id"] == "GB9990"
     assert listed[-1]["live"] is None
-    with pytest.raises(FullgraphError, match="nobody can say what is live"):
+    with pytest.raises(FullgraphError, match="live entries are unknown"):
         run("list", "--release", "mine", "--live")
 
 
@@ -129,9 +137,9 @@ def test_a_bad_file_is_an_error_and_the_good_one_stays(registry_file: Path) -> N
     ("args", "complaint"),
     [
         (["sync", "--from", "x", "--releases", "2.15"], "two different sources"),
-        (["sync", "--as", "x"], "say which with --from"),
+        (["sync", "--as", "x"], "add --from SOURCE"),
         (["sync", "--check"], "name the folder"),
-        (["list", "--release", "2.7"], "it came with 2.8.0"),
+        (["list", "--release", "2.7"], "use 2.8 or later"),
         (["list", "--release", "nothing"], "neither a release such as 2.15"),
     ],
 )
@@ -167,6 +175,6 @@ def test_audit_of_the_installed_torch() -> None:
 def test_audit_in_words(registry_file: Path) -> None:
     short = run("audit", "--release", str(registry_file)).stdout
     assert "entries without a hint" in short
-    assert "came without torch's source" in short
+    assert "has no torch source code" in short
     assert "more with --all" in short
     assert "more with --all" not in run("audit", "--release", str(registry_file), "--all").stdout

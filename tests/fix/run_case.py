@@ -1,27 +1,31 @@
-"""Runs the small programs that fixers come with, for real."""
+"""Runs the programs of fixers' cases, and says what a fixer makes of them."""
 
 from __future__ import annotations
 
 import importlib.util
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 
+import fullgraph
 from fullgraph.fix.fixers import Fixer
-from fullgraph.fix.record.recorder import Call, Modes, Recorder, Target
-from fullgraph.fix.search.accept import Peeled
-from fullgraph.fix.search.search import Peeler
-from fullgraph.fix.trials.fork import ForkShop
+from fullgraph.fix.fixers._cases import NOT_RECOGNIZED, Case
+from fullgraph.fix.model import Candidate, Refusal, SearchResult
+from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
+from fullgraph.fix.report.build import build_report
+from fullgraph.fix.search.search import FixSearch
+from fullgraph.fix.source.context import BreakContext, open_original
+from fullgraph.fix.trials.fork import ForkTrialRunner
 
 _SECONDS = 60.0
 
 
 def load(source: str, folder: Path) -> Any:
-    """The program as a module of its own, in a file of its own."""
+    """Import a program as a module of its own, from a file of its own."""
     file = folder / "program.py"
     file.write_text(source)
     spec = importlib.util.spec_from_file_location(f"program_{id(file)}", file)
@@ -32,31 +36,79 @@ def load(source: str, folder: Path) -> Any:
     return module
 
 
-def recorded(module: Any) -> Recorder:
-    """The calls that the program says it is called with."""
+def calls_of(module: Any) -> list[tuple[Any, ...]]:
+    """Return the arguments that a program says it is called with."""
     torch.manual_seed(0)
-    target = Target("f", module.f, {})
-    calls = [module.inputs(), *getattr(module, "more", tuple)()]
-    recorder = Recorder(targets=[target])
+    return [tuple(each) for each in (module.inputs(), *getattr(module, "more", tuple)())]
+
+
+def recorded(module: Any) -> CallRecorder:
+    """Return the calls of a program, as if they had been recorded."""
+    calls = calls_of(module)
+    target = CompiledTarget("f", module.f, {})
+    recorder = CallRecorder(targets=[target])
     with torch.set_grad_enabled(getattr(module, "GRADIENTS", True)):
         for arguments in calls:
-            recorder.calls.append(Call(target, tuple(arguments), {}, Modes.current()))
+            recorder.calls.append(RecordedCall(target, arguments, {}, CallContext.current()))
     return recorder
 
 
 @contextmanager
-def shop_for(source: str, folder: Path) -> Iterator[ForkShop]:
-    with ForkShop(recorded(load(source, folder))) as shop:
-        yield shop
+def runner_for(source: str, folder: Path) -> Iterator[ForkTrialRunner]:
+    """Run trials of a program in forks of this process."""
+    with ForkTrialRunner(recorded(load(source, folder))) as runner:
+        yield runner
 
 
-def peel(source: str, folder: Path, *fixers: Fixer) -> Peeled:
-    """What these fixers make of a program, proof included."""
-    with shop_for(source, folder) as shop:
-        peeler = Peeler(
-            shop,
+def search(source: str, folder: Path, *fixers: Fixer) -> SearchResult:
+    """Return what these fixers make of a program, verification included."""
+    with runner_for(source, folder) as runner:
+        return FixSearch(
+            runner,
             deadline=time.monotonic() + _SECONDS,
-            tell=lambda _: None,
+            progress=lambda _: None,
             fixers=fixers or None,
-        )
-        return peeler.run()
+        ).run()
+
+
+def proposals(source: str, folder: Path, fixer: Fixer) -> list[Candidate | Refusal]:
+    """Return what a fixer proposes for the breaks of a program: one compile, no trial."""
+    module = load(source, folder)
+    found: list[Candidate | Refusal] = []
+    with torch.set_grad_enabled(getattr(module, "GRADIENTS", True)), fullgraph.watch() as watch:
+        torch._dynamo.reset()
+        compiled = torch.compile(module.f, backend="eager")
+        for arguments in calls_of(module):
+            # Some programs raise by themselves.
+            with suppress(Exception):
+                compiled(*arguments)
+    torch._dynamo.reset()
+    for cause in watch.report().causes:
+        found += fixer.propose(BreakContext(cause, open_original))
+    return found
+
+
+def refusal_of(case: Case, folder: Path, fixer: Fixer) -> tuple[str, str]:
+    """Return by what a program is refused, and the reason.
+
+    The fixer itself is asked first. Only where it proposes a candidate, a trial has to tell.
+    """
+    found = proposals(case.program, folder, fixer)
+    if not any(isinstance(each, Candidate) for each in found):
+        refusals = [each for each in found if isinstance(each, Refusal)]
+        reasons = [f"{each.reason} (line {each.line})" for each in refusals]
+        return "fixer", reasons[0] if reasons else NOT_RECOGNIZED
+    result = search(case.program, folder, fixer)
+    assert not result.fixes, fix_diff(result)
+    rejected = [each.reason for remaining in result.remaining for each in remaining.rejected]
+    return "verification", rejected[-1]
+
+
+def fix_diff(result: SearchResult) -> str:
+    """Return the accepted fixes as the diff of a case."""
+    report = build_report(result, unreached={}, speedup=None, seconds=0.0)
+    settings = [line for fix in report.fixes for line in fix.settings]
+    guards = ["+ value guards"] if result.plan.guards else []
+    lines = [f"+ {line}" for line in dict.fromkeys(settings)] + guards
+    lines += [line for line in report.diff.splitlines() if not line.startswith(("---", "+++"))]
+    return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""`fullgraph.compile`: torch.compile without the breaks, in memory, or just torch.compile."""
+"""`fullgraph.compile`: torch.compile with fixes in memory, or just torch.compile."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Packed(torch.nn.Module):
         return total
 
 
-def test_a_mended_module_is_one_graph_and_right_for_other_values() -> None:
+def test_a_fixed_module_is_one_graph_and_right_for_other_values() -> None:
     model = Packed()
     compiled = fullgraph.compile(
         model, (torch.randn(6, 4), torch.tensor([1, 2, 3])), backend="eager"
@@ -44,7 +44,7 @@ def test_a_mended_module_is_one_graph_and_right_for_other_values() -> None:
             expected = model(x, torch.tensor(lengths))
             assert torch.equal(compiled(x, torch.tensor(lengths)), expected)
     assert session.summary.sites == 0
-    assert compiled.fullgraph_fix.summary.proven
+    assert compiled.fullgraph_fix.summary.verified
     assert compiled.fullgraph_fix.fixes
     assert list(compiled.state_dict()) == [f"_orig_mod.{name}" for name in model.state_dict()]
 
@@ -65,7 +65,7 @@ def test_without_examples_it_warns_and_is_torch_compile() -> None:
     assert compiled(torch.ones(1)).item() == 2
 
 
-def test_what_cannot_be_proven_is_not_mended() -> None:
+def test_what_cannot_be_verified_is_not_fixed() -> None:
     calls = iter(range(1000))
 
     def unsteady(x: torch.Tensor) -> torch.Tensor:
@@ -77,7 +77,7 @@ def test_what_cannot_be_proven_is_not_mended() -> None:
     assert compiled(torch.ones(2)).shape == (2,)
 
 
-def test_a_model_without_breaks_stays_as_it_is() -> None:
+def test_a_model_without_breaks_is_not_changed() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compiled = fullgraph.compile(lambda x: x + 1, (torch.ones(2),), backend="eager")
@@ -94,3 +94,11 @@ def test_value_guards_can_be_turned_off() -> None:
     arguments = (torch.randn(4), torch.tensor([1, 1, 0, 0]))
     compiled = fullgraph.compile(rows, arguments, backend="eager", value_guards=False)
     assert all(fix.kind != "guard" for fix in compiled.fullgraph_fix.fixes)
+
+
+def test_inputs_that_the_model_does_not_accept_are_named() -> None:
+    model = torch.nn.Linear(4, 4)
+    with pytest.warns(UserWarning, match="the model raises for example_inputs"):
+        fullgraph.compile(model, (torch.randn(3, 7),), backend="eager")
+    with pytest.warns(UserWarning, match="must be a tuple, a list or a dict"):
+        fullgraph.compile(model, torch.randn(2, 4), backend="eager")

@@ -1,7 +1,8 @@
-"""Rewritten branches do in eager what they did, whatever the inputs are."""
+"""Rewritten branches compute the same in eager mode, whatever the inputs are."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ import torch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tests.fix.break_contexts import MARK, offered, spot
+from fullgraph.fix.source.context import BreakContext
+from tests.fix.break_contexts import MARK, break_at_mark, edited_text, refusals_of
 
 _VALUES = (
     "x", "y", "x + 1", "x - 2", "x * 2", "x * 0.5", "-x", "x * y", "x + y", "x / 2", "x / y",
@@ -65,15 +67,20 @@ def tensors(draw: st.DrawFn, numbers: tuple[float, ...]) -> torch.Tensor:
     return torch.tensor(values if dtype.is_floating_point else whole).reshape(shape).to(dtype)
 
 
-def rewritten(fixer: str, source: str) -> str | None:
+def break_at_test(source: str) -> BreakContext:
+    """Return a break at the test of the `if` or ternary in the marked line."""
     line = next(line for line in source.splitlines() if MARK in line)
     test = line.partition("if ")[2].partition(" else ")[0].partition(":  #")[0]
-    found = offered(fixer, spot(source, at=test, context="TensorVariable()"))
-    return found[0].file.text if found and found[0].file else None
+    return break_at_mark(source, at=test, context="TensorVariable()")
+
+
+def rewritten(fixer: str, source: str) -> str | None:
+    """Return a program after a fixer; None if the fixer does not change it."""
+    return edited_text(fixer, break_at_test(source))
 
 
 def outcome(source: str, *inputs: torch.Tensor) -> tuple[Any, list[torch.Tensor], list[Any]]:
-    """What a program gives, its inputs afterwards, and gradients; raises what it raises."""
+    """Return the results of a program, its inputs afterwards, and the gradients of its inputs."""
     namespace: dict[str, Any] = {}
     exec(source, namespace)
     copies = [
@@ -99,6 +106,7 @@ def outcome(source: str, *inputs: torch.Tensor) -> tuple[Any, list[torch.Tensor]
 
 
 def same(one: Any, other: Any) -> bool:
+    """Return whether two results are equal, NaN included."""
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         return type(one) is type(other) and one == other
     if one.dtype != other.dtype or one.shape != other.shape:
@@ -109,6 +117,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def check(source: str, new: str, inputs: list[torch.Tensor], *, gradients: bool) -> None:
+    """Check that two programs give the same, for inputs for which the first does not raise."""
     try:
         before = outcome(source, *inputs)
     except Exception:
@@ -123,7 +132,7 @@ def check(source: str, new: str, inputs: list[torch.Tensor], *, gradients: bool)
 @pytest.mark.parametrize("fixer", ["branch_to_where", "branch_to_cond"])
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
-def test_a_rewritten_branch_gives_the_same(fixer: str, data: st.DataObject) -> None:
+def test_a_rewritten_branch_computes_the_same(fixer: str, data: st.DataObject) -> None:
     source = data.draw(programs())
     new = rewritten(fixer, source)
     assume(new is not None)
@@ -132,3 +141,74 @@ def test_a_rewritten_branch_gives_the_same(fixer: str, data: st.DataObject) -> N
         odd = data.draw(st.booleans())
         inputs = [data.draw(tensors(_ODD if odd else _NUMBERS)) for _ in range(2)]
         check(source, new, inputs, gradients=not odd)
+
+
+_PAIR = "        x = x + 1\n    else:\n        x = x - 1\n    return x\n"
+_UPDATE = "    if x.sum() > 0:  # here\n        self.total {update}\n    return x\n"
+_MODEL = (
+    "import torch\n\nclass M(torch.nn.Module):\n    def __init__(self):\n"
+    "        self.register_buffer('total', torch.zeros(()))\n\n    def f(self, x, y):\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "new"),
+    [
+        ("(a or b) and not c and x.sum() > 0", "if (a or b) and not c:"),
+        ("(x + y).sum().item() > 0.1", "torch.where((x + y).sum().double() > 0.1, x + 1, x - 1)"),
+        ("(x.sum() + 1).item() > 0.1", "torch.where((x.sum() + 1).double() > 0.1, x + 1, x - 1)"),
+        ("x.sum() > 0 or not y.any()", "torch.where((x.sum() > 0) | (~y.any()), x + 1, x - 1)"),
+        ("not x.sum() > 0", "torch.where(x.sum() > 0, x - 1, x + 1)"),
+    ],
+)
+def test_a_test_keeps_its_meaning_as_a_tensor(test: str, new: str) -> None:
+    source = f"import torch\n\ndef f(x, y, a=1, b=2, c=3):\n    if {test}:  # here\n{_PAIR}"
+    assert new in (rewritten("branch_to_where", source) or "")
+
+
+@pytest.mark.parametrize(
+    ("test", "reason"),
+    [
+        ("0 < x.sum() < 1", "a chained comparison has no equivalent for tensors; "
+                            "split it with `and`"),
+        ("torch.equal(x, y)", "`equal` returns a Python bool"),
+        ("x.sum().item() > y.sum().item()", "both sides of the comparison are read with `.item()`"),
+        ("x.sum() > y.sum().item() + 1", "the test computes with a number that is read "
+                                         "from a tensor"),
+        ("x", "`x` may be a Python value in other calls"),
+        ("x.any() and y[0] > 1", "`y[0] > 1` may raise or have side effects, "
+                                 "and Python does not always evaluate it"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("fixer", ["branch_to_where", "branch_to_cond"])
+def test_a_test_without_a_tensor_equivalent_is_refused(fixer: str, test: str, reason: str) -> None:
+    source = f"import torch\n\ndef f(x, y):\n    if {test}:  # here\n{_PAIR}"
+    assert [each.reason for each in refusals_of(fixer, break_at_test(source))] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("update", "new"),
+    [
+        ("-= y.sum() + 1", "self.total - (y.sum() + 1)"),
+        ("*= 2", "self.total * 2"),
+    ],
+)
+def test_an_update_of_a_buffer_keeps_its_meaning(update: str, new: str) -> None:
+    source = _MODEL + textwrap.indent(_UPDATE.format(update=update), "    ")
+    expected = f"self.total.copy_(torch.where(x.sum() > 0, {new}, self.total))"
+    assert expected in (rewritten("branch_to_where", source) or "")
+
+
+def test_a_check_with_a_string_over_several_lines_is_refused() -> None:
+    message = '(  # here\n        """not\npositive""")'
+    source = f"def f(x):\n    assert (x > 0).all(), {message}\n    return x\n"
+    refusals = refusals_of("check_to_assert", break_at_mark(source, at="(x"))
+    assert [each.reason for each in refusals] == ["the check has a string that spans several lines"]
+
+
+def test_a_break_behind_other_characters_is_found() -> None:
+    source = (
+        "import torch\n\ndef f(x):\n    größe = x.sum(); y = x + 1 if größe > 0 else x  # here\n"
+    )
+    new = rewritten("branch_to_where", source.replace("else x", "else x - 1"))
+    assert "größe = x.sum(); y = torch.where(größe > 0, x + 1, x - 1)  # here" in (new or "")

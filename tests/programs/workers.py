@@ -1,4 +1,4 @@
-"""Starts four processes in the way that its argument names; each compiles the same function."""
+"""Starts two processes in the way that its argument names; each compiles the same function."""
 
 import multiprocessing
 import subprocess
@@ -19,17 +19,17 @@ def work(number):
 
 def main(method):
     if method == "launcher":
-        children = [subprocess.Popen([sys.executable, __file__, "one"], env=None) for _ in range(4)]
+        children = [subprocess.Popen([sys.executable, __file__, "one"], env=None) for _ in range(2)]
         for child in children:
             child.wait()
     elif method == "dataloader":
-        data = torch.utils.data.DataLoader(Compiles(), num_workers=4, batch_size=None)
+        data = torch.utils.data.DataLoader(Compiles(), num_workers=2, batch_size=None)
         list(data)
     elif method == "one":
         work(0)
     else:
         context = multiprocessing.get_context(method)
-        processes = [context.Process(target=work, args=(number,)) for number in range(4)]
+        processes = [context.Process(target=work, args=(number,)) for number in range(2)]
         for process in processes:
             process.start()
         for process in processes:
@@ -38,7 +38,7 @@ def main(method):
 
 class Compiles(torch.utils.data.Dataset):
     def __len__(self):
-        return 4
+        return 2
 
     def __getitem__(self, index):
         return torch.compile(talks, backend="eager")(torch.ones(2))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from fake_torch import Site, torch_files
 
-from fullgraph.registry import download as fetch
+from fullgraph.registry import download
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A PyTorch checkout, as far as the registry is concerned."""
+    """Return a PyTorch checkout with the files that the registry needs."""
     root = tmp_path / "pytorch"
     for name, content in torch_files().items():
         file = root / name
@@ -25,7 +25,7 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(fetch, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(download, "RETRIES", download.RETRIES.new(backoff_factor=0))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A small torch of our own: a registry with made-up entries, and source that raises them."""
+"""A small fake torch: a registry with invented entries, source that raises them, a server."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def torch_files() -> dict[str, bytes]:
     return {
         "torch/_dynamo/graph_break_registry.json": registry_bytes(),
         "torch/_dynamo/graph_break_hints.py": HINTS.encode(),
-        "torch/_dynamo/variables/circus.py": SOURCE.encode(),
+        "torch/_dynamo/variables/fake_torch.py": SOURCE.encode(),
     }
 
 
 def wheel_bytes(padding: int = 3_000_000) -> bytes:
-    """A wheel in which the files that matter are a small part, somewhere in the middle."""
+    """Return a wheel in which the needed files are a small part in the middle."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as wheel:
         wheel.writestr("torch/lib/before.bin", b"\0" * padding)
@@ -88,6 +88,10 @@ class Handler(BaseHTTPRequestHandler):
         else:
             answer(self)
 
+    def do_CONNECT(self) -> None:
+        self.server.asked.append((self.path, dict(self.headers)))
+        self.reply(403, b"")
+
     def reply(self, status: int, data: bytes, **headers: str) -> None:
         self.send_response(status)
         for name, value in headers.items():
@@ -102,7 +106,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Site(ThreadingHTTPServer):
-    """A server on this machine; `pages` says how each path is answered."""
+    """A local HTTP server; `pages` maps a path to its answer."""
 
     daemon_threads = True
 
@@ -117,12 +121,12 @@ class Site(ThreadingHTTPServer):
 
 
 def whole(data: bytes, **headers: str) -> Answer:
-    """Always the whole file, whatever part is asked for."""
+    """Answer with the whole file, whatever part is requested."""
     return lambda handler: handler.reply(200, data, **headers)
 
 
 def ranged(data: bytes) -> Answer:
-    """Parts of the file, as a server that allows ranges sends them."""
+    """Answer with parts of the file, like a server that supports ranges."""
 
     def answer(handler: Handler) -> None:
         wanted = handler.headers.get("Range")

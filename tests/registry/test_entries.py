@@ -40,10 +40,10 @@ def test_reads_every_wording_newest_first() -> None:
         (registry_bytes({"nonsense": ENTRIES["GB0001"]}), "'nonsense' is not an id"),
         (changed("GB0002", 1, Explanation=None), "GB0002 lacks the field Explanation"),
         (changed("GB0002", 0, Severity="high"), "GB0002 has an unknown field, Severity"),
-        (changed("GB0001", 0, Context=7), "GB0001 has a Context that is not text"),
+        (changed("GB0001", 0, Context=7), "GB0001 has a Context that is not a string"),
         (changed("GB0001", 0, Hints="x"), "GB0001 has Hints that are not a list"),
         (changed("GB0001", 0, Hints=[1]), "GB0001 has Hints that are not a list"),
-        (registry_bytes()[:-1] + b"," + registry_bytes()[1:], "GB0001 is there twice"),
+        (registry_bytes()[:-1] + b"," + registry_bytes()[1:], "GB0001 occurs twice"),
     ],
 )
 def test_says_what_is_wrong_and_where(data: bytes, complaint: str) -> None:

@@ -5,7 +5,7 @@ from fake_torch import registry_bytes
 from fullgraph.registry.entries import CallSite, Snapshot, read_registry
 from fullgraph.registry.history import (
     FACTS_FOLDER,
-    Chronicle,
+    EntryHistories,
     facts_file,
     facts_of,
     known_facts,
@@ -23,7 +23,7 @@ def snapshot(release: str, *live: str, without: str = "", swap: bool = False) ->
     return Snapshot(release, entries, dict.fromkeys(live, (SITE,)))
 
 
-CHRONICLE = Chronicle(
+CHRONICLE = EntryHistories(
     facts_of(each)
     for each in (
         snapshot("2.10.0", "GB0001", "GB0002"),
@@ -66,11 +66,11 @@ def test_call_sites_by_release() -> None:
 
 
 def test_what_is_known_about_real_entries() -> None:
-    chronicle = Chronicle(known_facts().values())
-    item, unittest, newer = (chronicle.history(each) for each in ("GB0124", "GB0060", "GB0377"))
+    histories = EntryHistories(known_facts().values())
+    item, unittest, newer = (histories.history(each) for each in ("GB0124", "GB0060", "GB0377"))
     assert item is not None
     assert (item.first_release, item.gone_since) == ("2.8.0", None)
-    # Removed from the file itself, which torch hardly ever does.
+    # Removed from the registry file, which torch rarely does.
     assert unittest is not None
     assert (unittest.last_release, unittest.gone_since) == ("2.13.0", "2.14.0")
     assert newer is not None

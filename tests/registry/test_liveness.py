@@ -9,7 +9,7 @@ from fullgraph.registry.history import known_facts
 from fullgraph.registry.liveness import calls_in, map_calls, shared_hints, texts_of
 from fullgraph.registry.sources import installed_snapshot, snapshot_of_folder
 
-FILE = "torch/_dynamo/variables/circus.py"
+FILE = "torch/_dynamo/variables/fake_torch.py"
 
 
 def types_of(source: str) -> list[str]:
@@ -82,7 +82,7 @@ def test_every_call_of_the_installed_torch_is_mapped_or_listed() -> None:
     listed = {call.site for call in snapshot.unmapped}
     assert calls == mapped | listed
     assert len(calls) > 400
-    # A gb_type that can be read nowhere in the source would hide an entry.
+    # A gb_type that cannot be determined would hide an entry.
     assert not [call for call in snapshot.unmapped if not call.type.strip()]
 
 

@@ -17,7 +17,7 @@ from fullgraph.registry.sources import require_installed
 
 HOLE = re.compile("‹[^›]*›")
 NEXT = "\n\n*** While handling this graph break, another graph break occurred: ***\n\n"
-# Values as they are in real messages, and some that try to mislead.
+# Values from real messages, and some that try to mislead.
 VALUES = (
     "x",
     "",
@@ -34,7 +34,7 @@ Fill = Callable[[str], str]
 
 
 def message(wording: Wording, fill: Fill) -> str:
-    """A break as Dynamo writes it, with values in its holes."""
+    """Return a message of Dynamo, with values for its placeholders."""
 
     def indented(text: str) -> str:
         return textwrap.indent(fill(text), "    ").lstrip()
@@ -72,7 +72,7 @@ def as_quote(text: str) -> str:
 
 
 def wrapped(text: str, width: int = 37) -> str:
-    """As a terminal wraps: anywhere, also inside a word."""
+    """Return the text wrapped like in a terminal: anywhere, even inside a word."""
     return "\n".join(
         line[start : start + width]
         for line in text.splitlines()
@@ -159,28 +159,28 @@ def test_a_type_alone_is_enough(installed: Matcher) -> None:
 
 
 @pytest.fixture
-def circus() -> Matcher:
+def fake_torch() -> Matcher:
     return Matcher(read_registry(registry_bytes(), "here"))
 
 
-def test_a_part_of_a_message(circus: Matcher) -> None:
-    (found,) = circus.find("Nobody taught the tracer how to juggle Ball objects.")
+def test_a_part_of_a_message(fake_torch: Matcher) -> None:
+    (found,) = fake_torch.find("Nobody taught the tracer how to juggle Ball objects.")
     assert [(each.id, each.by) for each in found.candidates] == [("GB0001", "explanation")]
-    (found,) = circus.find("  Hint: Put the balls down before\n     you compile.")
+    (found,) = fake_torch.find("  Hint: Put the balls down before\n     you compile.")
     assert found.candidates[0].id == "GB0001"
 
 
-def test_several_breaks_in_their_order(circus: Matcher) -> None:
+def test_several_breaks_in_their_order(fake_torch: Matcher) -> None:
     one, two = (
-        message(circus._entries[identifier][0], lambda text: HOLE.sub("x", text))
+        message(fake_torch._entries[identifier][0], lambda text: HOLE.sub("x", text))
         for identifier in ("GB0002", "GB0001")
     )
-    assert [best((found,)) for found in circus.find(one + NEXT + two)] == ["GB0002", "GB0001"]
-    assert [best((found,)) for found in circus.find(as_log(one) + "\n" + as_log(two))] == [
+    assert [best((found,)) for found in fake_torch.find(one + NEXT + two)] == ["GB0002", "GB0001"]
+    assert [best((found,)) for found in fake_torch.find(as_log(one) + "\n" + as_log(two))] == [
         "GB0002",
         "GB0001",
     ]
-    assert len(circus.find(as_log(one) + "\n" + as_log(one))) == 1
+    assert len(fake_torch.find(as_log(one) + "\n" + as_log(one))) == 1
 
 
 def test_entries_with_one_type_are_told_apart_or_both_shown() -> None:
@@ -204,19 +204,19 @@ def test_entries_with_one_type_are_told_apart_or_both_shown() -> None:
     assert [each.id for each in both.candidates] == ["GB0001", "GB0002"]
 
 
-def test_links_and_ids(circus: Matcher) -> None:
+def test_links_and_ids(fake_torch: Matcher) -> None:
     link = "please visit: https://example.org/site/gb/gb0003.html"
-    assert best(circus.find(link)) == "GB0003"
-    assert best(circus.find(wrapped(link, 20))) == "GB0003"
-    assert best(circus.find("it says GB0002 somewhere")) == "GB0002"
-    assert circus.find("https://example.org/gb/gb9999.html and GB9998") == ()
+    assert best(fake_torch.find(link)) == "GB0003"
+    assert best(fake_torch.find(wrapped(link, 20))) == "GB0003"
+    assert best(fake_torch.find("it says GB0002 somewhere")) == "GB0002"
+    assert fake_torch.find("https://example.org/gb/gb9999.html and GB9998") == ()
 
 
 @pytest.mark.parametrize(
     "text", ["", "  \n", "nothing of the kind", "Cannot jug", "Explanation: x"]
 )
-def test_what_is_about_no_entry_finds_none(circus: Matcher, text: str) -> None:
-    assert circus.find(text) == ()
+def test_what_is_about_no_entry_finds_none(fake_torch: Matcher, text: str) -> None:
+    assert fake_torch.find(text) == ()
 
 
 def test_a_type_inside_a_word_is_none() -> None:

@@ -80,7 +80,7 @@ def test_any_text_can_be_read(text: str) -> None:
     st.lists(st.text(alphabet=st.characters(exclude_characters="{}‹›"), max_size=20), min_size=1)
 )
 def test_the_fixed_parts_are_kept(parts: list[str]) -> None:
-    # The leading words make it a sentence, so that it is not taken for an expression.
+    # The leading words make it a sentence instead of an expression.
     text = "all the words " + "{hole}".join(parts)
     assert "".join(literals(readable(text))) == "all the words " + "".join(parts)
 

@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import json
 import threading
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 from fake_torch import Handler, Site, ranged, registry_bytes, wheel_bytes, whole
 
 from fullgraph.errors import RegistryError
-from fullgraph.registry import cache, sources
-from fullgraph.registry import download as fetch
+from fullgraph.folders import registry_cache_folder
+from fullgraph.registry import cache, download, sources
 from fullgraph.registry import package_index as index
-from fullgraph.registry.download import Fetcher, UnreachableError
+from fullgraph.registry.download import Downloader, UnreachableError
 from fullgraph.registry.package_index import PipSettings, Wheel, best_wheel, pip_settings, wheels
 from fullgraph.registry.wheels import read_wheel
 
@@ -37,7 +38,7 @@ def test_a_checkout_has(checkout: Path) -> None:
     assert set(snapshot.sites) == {"GB0001", "GB0002"}
     assert snapshot.is_live("GB0003") is False
     assert snapshot.texts["GB0002"].hints[0] == "Search in the other drawer."
-    assert "2.99.0a0" in sources.chronicle().releases
+    assert "2.99.0a0" in sources.all_histories().releases
 
 
 def test_a_wheel_on_this_machine(tmp_path: Path) -> None:
@@ -72,19 +73,19 @@ def test_a_folder_that_is_no_checkout(tmp_path: Path) -> None:
 
 
 def test_a_name_cannot_leave_the_cache(checkout: Path) -> None:
-    with pytest.raises(RegistryError, match="not a name"):
+    with pytest.raises(RegistryError, match="not a valid name"):
         sources.sync_source(str(checkout), "../elsewhere")
 
 
 def test_a_broken_cache_is_as_good_as_none() -> None:
-    cache.folder().mkdir(parents=True)
-    (cache.folder() / "mine.json").write_bytes(b'{"half')
+    registry_cache_folder().mkdir(parents=True)
+    (registry_cache_folder() / "mine.json").write_bytes(b'{"half')
     assert cache.load("mine") is None
     with pytest.raises(RegistryError, match="neither a release"):
         sources.snapshot_named("mine")
 
 
-# Addresses
+# URLs
 
 
 def test_an_address_is_asked_only_for_what_is_newer(site: Site) -> None:
@@ -95,9 +96,9 @@ def test_an_address_is_asked_only_for_what_is_newer(site: Site) -> None:
             handler.reply(200, registry_bytes(), ETag='"one"', Last_Modified="yesterday")
 
     site.pages[REGISTRY] = answer
-    first = sources.sync_address(site.address(REGISTRY))
+    first = sources.sync_url(site.address(REGISTRY))
     told: list[str] = []
-    assert sources.sync_address(site.address(REGISTRY), tell=told.append) == first
+    assert sources.sync_url(site.address(REGISTRY), progress=told.append) == first
     assert "has not changed" in told[0]
     assert site.sent == len(registry_bytes())
     assert site.asked[-1][1]["If-Modified-Since"] == "yesterday"
@@ -111,19 +112,19 @@ def test_a_server_that_fails_at_first_is_asked_again(site: Site) -> None:
         handler.reply(status, registry_bytes() if status == 200 else b"sorry")
 
     site.pages[REGISTRY] = answer
-    assert len(sources.sync_address(site.address(REGISTRY)).entries) == 3
+    assert len(sources.sync_url(site.address(REGISTRY)).entries) == 3
     assert len(site.asked) == 3
 
 
 def test_a_server_that_keeps_failing_leaves_the_cache_and_says_how_old_it_is(site: Site) -> None:
     site.pages[REGISTRY] = whole(registry_bytes())
-    good = sources.sync_address(site.address(REGISTRY))
+    good = sources.sync_url(site.address(REGISTRY))
     kept = cache.load("latest")
     assert kept is not None
     cache.store("latest", cache.Cached(kept.snapshot, kept.fetched - 3 * 86400))
     site.pages[REGISTRY] = lambda handler: handler.reply(500, b"")
     told: list[str] = []
-    assert sources.sync_address(site.address(REGISTRY), tell=told.append) == good
+    assert sources.sync_url(site.address(REGISTRY), progress=told.append) == good
     assert "answers 500" in told[0]
     assert "3 days ago" in told[0]
 
@@ -131,25 +132,25 @@ def test_a_server_that_keeps_failing_leaves_the_cache_and_says_how_old_it_is(sit
 def test_without_a_cache_an_unreachable_address_is_an_error(site: Site) -> None:
     address = site.address(REGISTRY)
     with pytest.raises(UnreachableError, match="answers 404"):
-        sources.sync_address(address)
-    assert len(site.asked) == 1  # asking again would not help
+        sources.sync_url(address)
+    assert len(site.asked) == 1  # A second request would not help.
     with pytest.raises(UnreachableError, match="cannot be reached"):
-        sources.sync_address("http://127.0.0.1:9/registry.json")
+        sources.sync_url("http://127.0.0.1:9/registry.json")
 
 
 def test_the_cache_of_another_address_is_not_used(site: Site) -> None:
     site.pages[REGISTRY] = whole(registry_bytes())
-    sources.sync_address(site.address(REGISTRY))
+    sources.sync_url(site.address(REGISTRY))
     with pytest.raises(UnreachableError):
-        sources.sync_address(site.address("/other.json"))
+        sources.sync_url(site.address("/other.json"))
 
 
 def test_a_malformed_answer_does_not_replace_the_cache(site: Site) -> None:
     site.pages[REGISTRY] = whole(registry_bytes())
-    good = sources.sync_address(site.address(REGISTRY))
+    good = sources.sync_url(site.address(REGISTRY))
     site.pages[REGISTRY] = whole(b"<html>log in first</html>")
     with pytest.raises(RegistryError, match=r"not JSON .* is kept"):
-        sources.sync_address(site.address(REGISTRY))
+        sources.sync_url(site.address(REGISTRY))
     assert sources.snapshot_named("latest") == good
 
 
@@ -157,12 +158,12 @@ def test_a_server_that_does_not_answer_is_given_up(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     released = threading.Event()
-    monkeypatch.setattr(fetch, "TIMEOUT", 0.05)
-    monkeypatch.setattr(fetch, "PAUSES", ())
+    monkeypatch.setattr(download, "TIMEOUT", 0.05)
+    monkeypatch.setattr(download, "RETRIES", download.RETRIES.new(total=0))
     site.pages[REGISTRY] = lambda handler: released.wait(10) and None  # type: ignore[func-returns-value]
     try:
         with pytest.raises(UnreachableError, match="timed out"):
-            sources.sync_address(site.address(REGISTRY))
+            sources.sync_url(site.address(REGISTRY))
     finally:
         released.set()
 
@@ -176,19 +177,97 @@ def test_an_answer_that_ends_early_is_no_answer(site: Site) -> None:
 
     site.pages[REGISTRY] = answer
     with pytest.raises(UnreachableError, match="cannot be reached"):
-        sources.sync_address(site.address(REGISTRY))
+        sources.sync_url(site.address(REGISTRY))
 
 
 def test_a_password_in_an_address_is_sent_and_not_shown(site: Site) -> None:
     site.pages[REGISTRY] = whole(registry_bytes())
     address = site.address(REGISTRY).replace("http://", "http://me:secret@")
-    snapshot = sources.sync_address(address)
+    snapshot = sources.sync_url(address)
     assert site.asked[0][1]["Authorization"].startswith("Basic ")
     assert "secret" not in snapshot.origin
     site.pages.clear()
     with pytest.raises(UnreachableError) as caught:
-        sources.sync_address(address, "other")
+        sources.sync_url(address, "other")
     assert "secret" not in str(caught.value)
+
+
+# Proxies and redirects
+
+
+def test_a_proxy_of_the_environment_is_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", site.address("").replace("http://", "http://me:s%40crét@"))
+    monkeypatch.setenv("https_proxy", site.address(""))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    site.pages["http://registry.test/x"] = whole(registry_bytes())
+    assert Downloader().get("http://registry.test/x").data == registry_bytes()
+    token = b64encode("me:s@crét".encode()).decode()
+    assert site.asked[0][1]["Proxy-Authorization"] == f"Basic {token}"
+    # A secure connection goes through the proxy too: this one refuses it.
+    with pytest.raises(UnreachableError, match=r"registry\.test/x cannot be reached: .*403"):
+        Downloader().get("https://registry.test/x")
+    assert site.asked[-1][0] == "registry.test:443"
+    # A host in no_proxy gets a direct request.
+    site.pages["/x"] = whole(b"direct")
+    assert Downloader().get(site.address("/x")).data == b"direct"
+
+
+def test_the_proxy_of_pip_wins(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    site.pages["http://registry.test/x"] = whole(b"by proxy")
+    proxy = site.address("").removeprefix("http://")
+    assert Downloader(proxy=proxy).get("http://registry.test/x").data == b"by proxy"
+
+
+def test_an_unsupported_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RegistryError, match=r"socks5://proxy\.test is not supported") as caught:
+        Downloader(proxy="socks5://me:secret@proxy.test").get("http://registry.test/x")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_redirect_is_followed_and_gets_no_password(site: Site) -> None:
+    other = Site()
+    thread = threading.Thread(target=other.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        site.pages["/same"] = lambda handler: handler.reply(302, b"", Location="/old")
+        site.pages["/old"] = lambda handler: handler.reply(302, b"", Location=other.address("/new"))
+        other.pages["/new"] = whole(b"moved")
+        url = site.address("/same").replace("http://", "http://me:secret@")
+        assert Downloader().get(url).data == b"moved"
+    finally:
+        other.shutdown()
+        thread.join()
+        other.server_close()
+    assert all("Authorization" in headers for _, headers in site.asked)
+    assert "Authorization" not in other.asked[0][1]
+
+
+def test_an_endless_redirect_is_an_error(site: Site) -> None:
+    site.pages["/x"] = lambda handler: handler.reply(302, b"", Location="/x")
+    with pytest.raises(UnreachableError, match="answers 302"):
+        Downloader().get(site.address("/x"))
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(site: Site) -> None:
+    broken = iter([True, True])
+
+    def answer(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "4")
+        handler.end_headers()
+        handler.wfile.write(b"d" if next(broken, False) else b"data")
+
+    site.pages["/x"] = answer
+    assert Downloader().get(site.address("/x")).data == b"data"
+    assert len(site.asked) == 3
+
+
+def test_certificates_that_cannot_be_read_are_named() -> None:
+    with pytest.raises(RegistryError, match="cannot read the certificates /no/such/file"):
+        Downloader(certificates="/no/such/file").get("https://127.0.0.1:9/")
 
 
 # Releases
@@ -224,9 +303,9 @@ def test_a_release_is_fetched_with_and_without_ranges(
     assert snapshot.sites is not None
     assert set(snapshot.sites) == {"GB0001", "GB0002"}
     assert (site.sent < len(data) / 10) is ranges
-    assert "MB transferred" in told[0]
+    assert "MB downloaded" in told[0]
 
-    # What was fetched once is not fetched again, and needs no index.
+    # A downloaded release is not downloaded again, and needs no index.
     before = len(site.asked)
     assert sources.snapshot_named("2.99") == snapshot
     assert sources.snapshot_named("2.99.1") == snapshot
@@ -248,26 +327,26 @@ def test_an_unreachable_index_falls_back_to_what_was_fetched(
     site.pages.clear()
     told: list[str] = []
     assert sources.Releases(told.append).sync("2.99") == [snapshot]
-    assert "using the releases that were fetched before" in told[0]
-    with pytest.raises(RegistryError, match="no torch wheel was found"):
+    assert "using the downloaded releases" in told[0]
+    with pytest.raises(RegistryError, match="no torch wheel found"):
         sources.snapshot_named("2.98")
 
 
 def test_a_wheel_that_is_none(site: Site) -> None:
     site.pages["/x.whl"] = ranged(b"this is not a zip file" * 10_000)
     with pytest.raises(RegistryError, match="is not a wheel"):
-        read_wheel(site.address("/x.whl"), Fetcher())
+        read_wheel(site.address("/x.whl"), Downloader())
 
 
 def test_an_index_in_json(site: Site) -> None:
     files = [{"filename": NAME, "url": f"../../files/{NAME}", "hashes": {}}]
     page = json.dumps({"name": "torch", "files": files}).encode()
     site.pages["/simple/torch/"] = whole(page, Content_Type="application/vnd.pypi.simple.v1+json")
-    (wheel,) = wheels(PipSettings(indexes=(site.address("/simple/"),)), Fetcher())
+    (wheel,) = wheels(PipSettings(indexes=(site.address("/simple/"),)), Downloader())
     assert wheel == Wheel("2.99.1", "macosx_14_0_arm64", site.address(f"/files/{NAME}"))
     site.pages["/simple/torch/"] = whole(b"{", Content_Type="application/json")
     with pytest.raises(UnreachableError, match="not an index page"):
-        wheels(PipSettings(indexes=(site.address("/simple"),)), Fetcher())
+        wheels(PipSettings(indexes=(site.address("/simple"),)), Downloader())
 
 
 def test_folders_of_wheels(tmp_path: Path) -> None:
@@ -280,7 +359,7 @@ def test_folders_of_wheels(tmp_path: Path) -> None:
         PipSettings(indexes=(), find_links=(str(tmp_path),)),
         PipSettings(indexes=((tmp_path / "simple").as_uri(),)),
     ):
-        (wheel,) = wheels(settings, Fetcher())
+        (wheel,) = wheels(settings, Downloader())
         assert Path(wheel.location).samefile(tmp_path / NAME)
 
 
@@ -307,7 +386,9 @@ def test_what_pip_is_configured_for(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert settings.indexes[:2] == ("https://one.example/simple", "https://two.example/simple")
     assert set(settings.find_links) >= {"/a", "/b"}
     monkeypatch.setenv("PIP_INDEX_URL", "https://three.example/simple")
-    monkeypatch.setattr(index, "_pip_command", list)  # no pip: the variables still count
+    monkeypatch.setattr(
+        index, "_pip_command", list
+    )  # Without pip, its environment variables still apply.
     assert pip_settings().indexes == ("https://three.example/simple",)
 
 
@@ -343,7 +424,7 @@ def test_without_torch_the_newest_that_was_fetched_is_used(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "torch_folder", lambda: None)
-    with pytest.raises(RegistryError, match="no registry to look in"):
+    with pytest.raises(RegistryError, match="no registry is available"):
         sources.require_installed()
     fetched = sources.sync_source(str(checkout))
     assert sources.require_installed() == fetched

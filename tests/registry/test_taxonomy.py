@@ -1,4 +1,4 @@
-"""Every entry of the installed torch's registry has one category, and each category its page."""
+"""Every entry of the installed registry has one category, and each category has a page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from msgspec import json
 
 from fullgraph.installed_torch import FILE, release_of, torch_folder, torch_version
 from fullgraph.registry.taxonomy import (
-    ASKED_FOR,
     CATEGORIES,
+    USER_REQUESTED,
     advice_for,
     category_of,
     counts,
     deciding_rule,
-    facts_of,
+    fixability_of,
     page_of,
     title_of,
 )
@@ -27,7 +27,7 @@ from fullgraph.registry.taxonomy import fixability as facts
 from fullgraph.registry.taxonomy.rules import NAMED, RULES
 
 NAMES = {category.name for category in CATEGORIES}
-SECTIONS = ["## What it is", "## How to recognise it", "## Ways out"]
+SECTIONS = ["## What it is", "## How to recognize it", "## How to fix"]
 DOCUMENT = Path(__file__).parents[2] / "docs" / "taxonomy.md"
 
 
@@ -42,13 +42,14 @@ ENTRIES = _registry()
 ISSUE_CATEGORIES = {
     "data-dependent", "dynamic-shapes", "side-effects", "python", "untraced-calls",
     "context-managers", "exceptions", "mutation", "autograd", "subclasses", "higher-order",
-    "custom-operators", "distributed", "user-requested", "limits", "eager-errors", "dynamo-bugs",
+    "custom-operators",
+    "distributed", "user-requested", "limits", "eager-errors", "dynamo-bugs",
 }  # fmt: skip
 
 
 def test_the_categories_are_those_of_the_design() -> None:
     assert NAMES == ISSUE_CATEGORIES
-    assert ASKED_FOR in NAMES
+    assert USER_REQUESTED in NAMES
     assert {rule.category for rule in (*RULES, *NAMED)} <= NAMES
 
 
@@ -75,7 +76,7 @@ def test_no_category_is_empty_and_none_holds_most() -> None:
     assert max(sizes.values()) < len(ENTRIES) / 3
 
 
-# What somebody who works on Dynamo would say, entry by entry.
+# Expected categories, assigned by hand.
 EXPECTED = {
     "data-dependent": "GB0170 GB0124 GB0033 GB0034 GB0035 GB0038 GB0109 GB0207 GB0569 GB6622",
     "dynamic-shapes": "GB0036 GB0037 GB0018 GB0246 GB0214",
@@ -147,10 +148,10 @@ def test_a_category_has_a_title_advice_and_a_page_with_its_sections(name: str) -
     assert "\n" not in advice_for(name)
     page = page_of(name)
     assert [line for line in page.splitlines() if line.startswith("## ")] == SECTIONS
-    ways = [line for line in page.splitlines() if line.startswith("| ")][2:]
-    assert len(ways) >= 3
-    # Each way out says what it is, what to do, and whether one graph is kept.
-    assert all(len(re.findall(r"(?<!\\)\|", way)) == 4 for way in ways)
+    rows = [line for line in page.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) >= 3
+    # Each fix has a kind, instructions, and whether the result is one graph.
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 4 for row in rows)
 
 
 def _plain(text: str) -> str:
@@ -162,7 +163,7 @@ def test_pages_hold_no_wording_of_the_registry() -> None:
     for identifier, wordings in ENTRIES.items():
         for wording in wordings:
             for text in map(_plain, (wording["Explanation"], *wording["Hints"])):
-                # The name of a setting is nobody's wording.
+                # Names of settings may occur in both.
                 prose = re.sub(r"`[^`]*`", "", text)
                 assert len(prose) < 40 or text not in ours, f"{identifier}: {text}"
 
@@ -170,7 +171,7 @@ def test_pages_hold_no_wording_of_the_registry() -> None:
 def test_facts_speak_a_small_language_and_agree_with_each_other() -> None:
     for identifier, wordings in ENTRIES.items():
         newest = wordings[0]
-        known = facts_of(
+        known = fixability_of(
             identifier, newest["Gb_type"], tuple(newest["Hints"]), newest["Explanation"]
         )
         assert known.fixable in ("yes", "sometimes", "no")
@@ -178,9 +179,11 @@ def test_facts_speak_a_small_language_and_agree_with_each_other() -> None:
         assert (known.fixable == "no") == (known.cost == "not by you"), identifier
 
 
-def _facts(identifier: str) -> facts.EntryFacts:
+def _facts(identifier: str) -> facts.Fixability:
     newest = ENTRIES[identifier][0]
-    return facts_of(identifier, newest["Gb_type"], tuple(newest["Hints"]), newest["Explanation"])
+    return fixability_of(
+        identifier, newest["Gb_type"], tuple(newest["Hints"]), newest["Explanation"]
+    )
 
 
 def test_facts_of_well_known_entries() -> None:
@@ -192,7 +195,7 @@ def test_facts_of_well_known_entries() -> None:
     assert not _facts("GB0371").eager_fails
     assert _facts("GB0219") == ("no", "not by you", False)
     missing_fake = "There was no fake impl registered for a::b"
-    assert not facts_of("GB4315", "RuntimeError when making fake tensor call",
+    assert not fixability_of("GB4315", "RuntimeError when making fake tensor call",
                         tuple(ENTRIES["GB4315"][0]["Hints"]), missing_fake).eager_fails  # fmt: skip
 
 

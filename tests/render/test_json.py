@@ -26,12 +26,12 @@ def loops(x: Tensor) -> Tensor:
 
 
 def test_the_top_level_is_the_one_that_was_promised(compiled_call: Callable[..., Report]) -> None:
-    facts = json.loads(render(compiled_call(loops, torch.ones(2)), "json"))
-    assert facts["format"] == 1
-    counts = {"causes", "sites", "occurrences", "eager_frames", "compiles", "recompiles"}
+    facts = json.loads(render("report", compiled_call(loops, torch.ones(2)), "json"))
+    assert facts["format"] == 2
+    counts = {"causes", "sites", "occurrences", "skipped_frames", "compiles", "recompiles"}
     assert counts | {"graphs", "ops"} <= set(facts["summary"])
     assert all(isinstance(value, int | float) for value in facts["summary"].values())
-    for name in ("causes", "sites", "eager_frames", "recompiles", "graphs", "disagreements"):
+    for name in ("causes", "sites", "skipped_frames", "recompiles", "graphs", "disagreements"):
         assert isinstance(facts[name], list)
     assert isinstance(facts["environment"], dict)
     (cause,) = facts["causes"]
@@ -41,13 +41,13 @@ def test_the_top_level_is_the_one_that_was_promised(compiled_call: Callable[...,
 
 
 def test_counts_are_the_lengths_of_the_lists(compiled_call: Callable[..., Report]) -> None:
-    facts = json.loads(render(compiled_call(loops, torch.ones(2)), "json"))
-    for name in ("causes", "sites", "eager_frames", "recompiles", "graphs"):
+    facts = json.loads(render("report", compiled_call(loops, torch.ones(2)), "json"))
+    for name in ("causes", "sites", "skipped_frames", "recompiles", "graphs"):
         assert facts["summary"][name] == len(facts[name])
 
 
 def test_when_sources_disagree_both_numbers_are_there(compiled_call: Callable[..., Report]) -> None:
-    facts = json.loads(render(compiled_call(loops, torch.ones(2)), "json"))
+    facts = json.loads(render("report", compiled_call(loops, torch.ones(2)), "json"))
     (entry,) = facts["disagreements"]
     assert (entry["what"], entry["ours"], entry["theirs"]) == ("breaks", 1, 0)
     assert "skipped" in entry["why"]
@@ -56,9 +56,9 @@ def test_when_sources_disagree_both_numbers_are_there(compiled_call: Callable[..
 def test_every_field_is_documented() -> None:
     documented = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text()))
     structs = (
-        model.Report, model.Summary, model.Environment, model.Cause, model.Site, model.Cascade,
-        model.EagerFrame, model.RecompileFinding, model.GraphFinding, model.Disagreement,
-        model.Failure,
+        model.Report, model.Summary, model.Environment, model.RootCause, model.BreakSite,
+        model.CascadingBreak, model.SkippedFrame, model.RecompileFinding, model.GraphFinding,
+        model.Disagreement, model.Failure,
     )  # fmt: skip
     fields = {field for struct in structs for field in struct.__struct_fields__}
     assert fields - documented == set()

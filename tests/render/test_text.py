@@ -1,10 +1,11 @@
-"""The terminal report: what it says, and that it stays readable."""
+"""The terminal report: its content, and that it stays readable."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,7 +13,8 @@ import torch
 from torch import Tensor
 
 import fullgraph
-from fullgraph.analysis import analyse
+import fullgraph.render
+from fullgraph.analysis import analyze
 from fullgraph.model.events import (
     FORMAT_VERSION,
     Break,
@@ -26,36 +28,60 @@ from fullgraph.model.events import (
 )
 from fullgraph.model.report import Report
 from fullgraph.model.session import Header, Session
-from fullgraph.render import formats, render
+from fullgraph.render import formats, kinds
+from fullgraph.render import render as render_kind
+
+
+def render(report: Report, format_: str, **options: object) -> str:
+    return render_kind("report", report, format_, **options)
+
 
 HEADER = Header(format=FORMAT_VERSION, fullgraph="1", directory="/home")
 
 
-def occurrence(line: int, *, source: str = "    value = f(x)", column: int | None = 13) -> Break:
+def occurrence(
+    line: int,
+    *,
+    source: str = "    value = f(x)",
+    column: int | None = 13,
+    identifier: str = "GB0001",
+) -> Break:
     frame = Frame("/home/model.py", line, "forward", column, end_column=17, code=source.strip())
     return Break(
         "0/0",
         Code("/home/model.py", 1, "forward", "Model.forward"),
-        (Reason("Something unsupported", "GB0001", explanation="It is not supported."),),
+        (Reason("Something unsupported", identifier, explanation="It is not supported."),),
         Stack((frame,), 1, (SourceLine(line, source),)),
     )
 
 
 def report_of(*events: Event) -> Report:
-    return analyse(
+    return analyze(
         [Session(HEADER, (*events, Compile("0/0", Code("/home/model.py", 1, "forward"))))]
     )
 
 
-def test_a_cause_shows_its_place_its_effect_and_the_column() -> None:
+def test_a_root_cause_shows_its_location_its_impact_and_the_column() -> None:
     text = render(report_of(occurrence(7), occurrence(7)), "text", width=120)
-    assert "1 cause, 1 break site" in text
+    assert "1 root cause, 1 break site" in text
     assert "GB0001  Something unsupported" in text
     assert "model.py:7" in text
-    assert "2 occurrences, cuts Model.forward() in two" in text
+    assert "2 occurrences, splits Model.forward() in two" in text
     assert "> 7 | value = f(x)\n" in text
     assert "    |         ^^^^" in text
     assert "fullgraph explain GB0001" in text
+
+
+def test_a_root_cause_names_at_most_three_fixers() -> None:
+    report = report_of(occurrence(7, identifier="GB0036"))
+    (line,) = (
+        line for line in render(report, "text", width=160).splitlines() if "fullgraph fix" in line
+    )
+    label, names = line.split("fullgraph fix can do this: ")
+    assert label.strip() == "fix"
+    assert names.startswith("capture_dynamic_output_shape_ops, ")
+    assert len(names.split(", ")) <= 3
+    assert "fixers" not in render(report, "json")
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
@@ -75,14 +101,14 @@ def test_no_line_is_wider_than_the_terminal(
             assert len(line.split()) <= 3, line
 
 
-def test_without_colour_there_is_not_one_escape() -> None:
+def test_without_color_there_are_no_escapes() -> None:
     report = report_of(occurrence(7))
     assert "\x1b" not in render(report, "text")
     assert "\x1b[" in render(report, "text", color=True)
     assert re.sub(r"\x1b\[\d+m", "", render(report, "text", color=True)) == render(report, "text")
 
 
-def test_text_from_elsewhere_cannot_steer_the_terminal() -> None:
+def test_control_characters_do_not_reach_the_terminal() -> None:
     event = occurrence(7, source="    x = '\x1b[2J\x07'")
     evil = Reason("evil \x1b[31m type", "GB0001", explanation="\x1b]0;title\x07")
     event = msgspec.structs.replace(event, reasons=(evil,))
@@ -99,7 +125,7 @@ def test_text_from_elsewhere_cannot_steer_the_terminal() -> None:
     ],
     ids=["spaces", "tab", "wide"],
 )
-def test_the_pointer_stands_under_the_call(source: str, column: int, pointer: str) -> None:
+def test_the_pointer_is_under_the_call(source: str, column: int, pointer: str) -> None:
     frame = Frame("/home/model.py", 7, "f", column, end_column=column + 4)
     event = msgspec.structs.replace(
         occurrence(7), stack=Stack((frame,), 1, (SourceLine(7, source),))
@@ -120,11 +146,11 @@ def test_long_reports_show_the_top_and_say_how_to_see_the_rest() -> None:
     report = report_of(*(occurrence(line) for line in range(1, 31)))
     text = render(report, "text", rest="fullgraph report --all kept")
     assert text.count("GB0001  Something") == 10
-    assert "20 more causes: fullgraph report --all kept" in text
+    assert "20 more root causes: fullgraph report --all kept" in text
     assert render(report, "text", top=None).count("GB0001  Something") == 30
 
 
-def test_nothing_to_say_is_said_in_one_line(compiled_call: Callable[..., Report]) -> None:
+def test_a_program_without_breaks_gets_one_line(compiled_call: Callable[..., Report]) -> None:
     text = render(compiled_call(lambda x: x + 1, torch.ones(2)), "text")
     assert re.fullmatch(
         r"fullgraph  no graph breaks · 1 graph, 1 op compiled · [\d.]+ s compiling\n", text
@@ -137,5 +163,32 @@ def test_printing_a_report_or_a_watch_shows_the_same(compiled_call: Callable[...
     assert str(session) == str(session.report()) == render(session.report(), "text")
 
 
-def test_formats_are_found_by_looking_at_the_folder() -> None:
-    assert {"text", "json"} <= set(formats())
+def test_formats_are_found_by_listing_the_folders() -> None:
+    assert {"coverage", "purity", "report"} <= set(kinds())
+    for kind in kinds():
+        assert {"text", "json"} <= set(formats(kind)), kind
+        assert not [name for name in formats(kind) if name.startswith("_")]
+
+
+def test_a_new_kind_is_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "greeting").mkdir()
+    (tmp_path / "greeting" / "__init__.py").write_text("")
+    (tmp_path / "greeting" / "shout.py").write_text(
+        "def render(value, **_):\n    return value.upper() + '\\n'\n"
+    )
+    monkeypatch.setattr(fullgraph.render, "_FOLDER", tmp_path)
+    monkeypatch.setattr(fullgraph.render, "__path__", [str(tmp_path)])
+    assert (kinds(), formats("greeting")) == (["greeting"], ["shout"])
+    assert render_kind("greeting", "hello", "shout") == "HELLO\n"
+
+
+def test_paths_are_relative_to_the_folder_of_the_packages_or_of_the_program() -> None:
+    header = msgspec.structs.replace(HEADER, package_folders=("/home/.venv/site-packages",))
+    frame = Frame("/home/.venv/site-packages/lib/x.py", 7, "f")
+    event = msgspec.structs.replace(occurrence(7), stack=Stack((frame,), 1, ()))
+    text = render(analyze([Session(header, (event,))]), "text")
+    assert " lib/x.py:7" in text
+    project = msgspec.structs.replace(HEADER, directory="/site-packages/project")
+    frame = Frame("/site-packages/project/model.py", 7, "f")
+    event = msgspec.structs.replace(occurrence(7), stack=Stack((frame,), 1, ()))
+    assert " model.py:7  yours" in render(analyze([Session(project, (event,))]), "text")

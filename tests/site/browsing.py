@@ -1,4 +1,4 @@
-"""A built site, a server for it and a real browser, shared by the tests that need them."""
+"""A built site, a server for it and a real browser, shared by several tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from fullgraph.registry.sources import snapshot_named
 from fullgraph.site.gather import gather
-from fullgraph.site.model import Settings, Site
+from fullgraph.site.model import Settings, SiteData
 from fullgraph.site.pages import all_outputs
 
 SUB_PATH = "docs/breaks"
@@ -42,8 +42,8 @@ print(loss.item())
 Visit = Callable[..., Page]
 
 
-def write(site: Site, folder: Path, only: tuple[str, ...] = ("",)) -> None:
-    """Writes the pages of a site, all or those whose paths start like this."""
+def write(site: SiteData, folder: Path, only: tuple[str, ...] = ("",)) -> None:
+    """Write the pages of a site, or those whose paths start with a prefix."""
     for output in all_outputs(site):
         if not output.path.startswith(only):
             continue
@@ -54,7 +54,7 @@ def write(site: Site, folder: Path, only: tuple[str, ...] = ("",)) -> None:
 
 @pytest.fixture(scope="session")
 def hosted(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a site of the installed torch, under a path on its host."""
+    """Return the folder of a site of the installed torch, under a path on its host."""
     root = tmp_path_factory.mktemp("host")
     info = tmp_path_factory.mktemp("info")
     (info / "gb0124.md").write_text(INFO)
@@ -68,7 +68,7 @@ def hosted(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Serves a folder like a host of static pages: what is not there gets the site's own page."""
+    """Serves a folder like a host of static pages, with the site's own 404 page."""
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -112,7 +112,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, address: str) -> Iterator[Visit]:
-    """Opens pages; none may have a script error or ask another host for anything."""
+    """Return a function that opens pages; script errors and external requests fail the test."""
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
@@ -122,7 +122,7 @@ def visit(browser: Browser, address: str) -> Iterator[Visit]:
             "console",
             lambda message: (
                 message.type == "error"
-                # What a browser says about the page that the test asked for.
+                # The browser reports the status of the requested page as an error.
                 and "404 (Not Found)" not in message.text
                 and problems.append(f"console: {message.text}")
             ),

@@ -1,4 +1,4 @@
-"""What the tests of the site share: one home for what is read of torch, one built site."""
+"""Fixtures for the tests of the site: one home and one built site."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from fullgraph.registry.entries import REGISTRY_FILE
 from fullgraph.registry.sources import require_installed
 from fullgraph.site.build import build
 from fullgraph.site.gather import gather
-from fullgraph.site.model import Site
-from fullgraph.site.settings import Plan, make_plan
+from fullgraph.site.model import SiteData
+from fullgraph.site.settings import BuildPlan, make_plan
 
 
 @pytest.fixture(scope="session")
@@ -28,14 +28,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _own_home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's is read, neither what was fetched nor a `site.toml`."""
+    """Isolate the tests from downloads and settings of the user."""
     monkeypatch.setenv("FULLGRAPH_HOME", str(home))
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(scope="session")
-def installed_site(home: Path) -> Site:
-    """The site of the installed torch, as data."""
+def installed_site(home: Path) -> SiteData:
+    """Return the data of the site of the installed torch."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FULLGRAPH_HOME", str(home))
         return gather(require_installed())
@@ -52,17 +52,17 @@ def _built_once(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def built(_built_once: Path, tmp_path: Path) -> Path:
-    """A site of the installed torch that a test may spoil."""
+    """Return a site of the installed torch that a test may change."""
     return Path(shutil.copytree(_built_once, tmp_path / "site"))
 
 
-def _empty_plan(folder: Path) -> Plan:
-    return Plan(make_plan().settings, None, folder / "info", None, None)
+def _empty_plan(folder: Path) -> BuildPlan:
+    return BuildPlan(make_plan().settings, None, folder / "info", None, None)
 
 
 @pytest.fixture
 def registry() -> Registry:
-    """The entries of the installed registry, to be changed by a test."""
+    """Return the entries of the installed registry, which a test may change."""
     torch = torch_folder()
     assert torch is not None
     entries: Registry = json.loads((torch / REGISTRY_FILE).read_bytes())

@@ -1,6 +1,6 @@
-"""Runs examples of the catalog with fullgraph=True and prints what torch says, as JSON by id.
+"""Run examples of the catalog with fullgraph=True and print torch's messages as JSON by id.
 
-A process of its own: compiling leaves traces in the one that does it.
+This is a separate process, because compiling changes the state of its process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 
 
 def message_of(identifier: str) -> str:
-    """The message of the error that the example raises; empty if it raises none."""
+    """Return the message of the error that the example raises; empty if it raises none."""
     module = import_module(f"fullgraph.catalog.entries.{identifier.lower()}")
     options = {"backend": "eager", **getattr(module, "COMPILE", {}), "fullgraph": True}
     torch._dynamo.reset()
@@ -38,7 +38,7 @@ def main(identifiers: list[str]) -> None:
         for identifier in identifiers:
             try:
                 found[identifier] = message_of(identifier)
-            except Exception as error:  # an example can need a package that is not here
+            except Exception as error:  # An example may need a package that is not installed.
                 found[identifier] = f"not run: {error!r}"
     print(json.dumps(found))
 

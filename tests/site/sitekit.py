@@ -1,4 +1,4 @@
-"""Helpers of the tests of the site."""
+"""Helpers for the tests of the site."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Registry = dict[str, list[dict[str, Any]]]
 
 
 def rebuild(folder: Path, **options: str) -> Built:
-    """`fullgraph site build` in this process."""
+    """Run `fullgraph site build` in this process."""
     plan = make_plan(**options)
     return build(snapshot_named(plan.release), plan, folder)
 
@@ -63,7 +63,7 @@ class SiteCli:
 
 
 def until(happened: Callable[[], object], what: str, seconds: float = 120) -> None:
-    """Looks again and again until it has happened, or it has taken too long."""
+    """Wait until a condition is true; fail after a time limit."""
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}"

@@ -1,4 +1,4 @@
-"""What machines read: JSON, the feed, the list of pages."""
+"""Machine-readable files: JSON, the feed and the sitemap."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ import msgspec
 from msgspec.structs import replace
 from sitekit import Registry, rebuild
 
+from fullgraph.registry.taxonomy import RENAMED
 from fullgraph.site.api import BreakFile, IndexFile
 from fullgraph.site.build import write_site
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 from fullgraph.site.output import MANIFEST, opened
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
-def test_the_index_and_the_files_of_breaks_are_complete(built: Path, installed_site: Site) -> None:
+def test_the_index_and_the_files_of_breaks_are_complete(
+    built: Path, installed_site: SiteData
+) -> None:
     index = msgspec.json.decode((built / "api/index.json").read_bytes(), type=IndexFile)
     assert [each.id for each in index.breaks] == list(installed_site.breaks)
     for each in index.breaks:
@@ -37,7 +40,7 @@ def test_the_index_and_the_files_of_breaks_are_complete(built: Path, installed_s
 
 
 def conforms(value: Any, schema: dict[str, Any], parts: dict[str, Any]) -> bool:
-    """As much of JSON Schema as ours uses; anything else is an error here."""
+    """Check a value against the parts of JSON Schema that our schema uses."""
     known = {
         "$ref", "anyOf", "type", "enum", "properties", "required", "items", "prefixItems",
         "minItems", "maxItems", "title", "description",
@@ -79,7 +82,7 @@ def test_every_file_fits_the_schema(built: Path) -> None:
 
 
 def check_feed(file: Path) -> list[ET.Element]:
-    """What Atom demands, and that links lead to pages."""
+    """Check the rules of Atom, and that links lead to pages."""
     feed = ET.parse(file).getroot()
     assert feed.tag == f"{ATOM}feed"
     entries = feed.findall(f"{ATOM}entry")
@@ -101,7 +104,7 @@ def check_feed(file: Path) -> list[ET.Element]:
     return entries
 
 
-def test_the_feed_has_every_release(built: Path, installed_site: Site) -> None:
+def test_the_feed_has_every_release(built: Path, installed_site: SiteData) -> None:
     entries = check_feed(built / "feed.xml")
     assert len(entries) == len(installed_site.releases)
     titles = [entry.findtext(f"{ATOM}title") or "" for entry in entries]
@@ -129,7 +132,7 @@ def test_a_registry_that_is_no_release_is_in_the_feed_with_the_day_it_was_met(
     assert conforms(index, parts["IndexFile"], parts)
 
 
-def test_the_sitemap_lists_every_page(built: Path, installed_site: Site) -> None:
+def test_the_sitemap_lists_every_page(built: Path, installed_site: SiteData) -> None:
     address = "https://example.org/breaks/"
     settings = replace(installed_site.settings, address=address)
     with opened(built) as folder:
@@ -137,12 +140,15 @@ def test_the_sitemap_lists_every_page(built: Path, installed_site: Site) -> None
     root = ET.parse(built / "sitemap.xml").getroot()
     listed = {element.text or "" for element in root.iter(f"{MAP}loc")}
     pages = {file.relative_to(built).as_posix() for file in built.rglob("*.html")} - {"404.html"}
+    pages -= {f"categories/{old}.html" for old in RENAMED}
     assert listed == {urljoin(address, page) for page in pages}
-    assert not (built / "robots.txt").exists()  # nobody would look for it there
+    assert not (built / "robots.txt").exists()  # search engines read it only at the root of a host
     assert len(check_feed(built / "feed.xml")) == len(installed_site.releases)
 
 
-def test_a_site_at_the_top_of_a_host_has_a_robots_file(built: Path, installed_site: Site) -> None:
+def test_a_site_at_the_top_of_a_host_has_a_robots_file(
+    built: Path, installed_site: SiteData
+) -> None:
     settings = replace(installed_site.settings, address="https://example.org/")
     with opened(built) as folder:
         write_site(replace(installed_site, settings=settings), folder)

@@ -1,4 +1,4 @@
-"""The pages in a real browser: they work, look right in both themes, and ask nobody else."""
+"""The pages in a real browser: they work, look right in both themes, and load nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from fullgraph.registry.sources import snapshot_named
 from fullgraph.site.gather import gather
 
-# One of every kind, and those that show something that others do not.
+# One page of every kind, and pages with special content.
 KINDS = [
     "index.html",
     "index.html?q=tensor+item&status=live",
@@ -22,6 +22,8 @@ KINDS = [
     "gb/gb0038.html",  # retired
     "categories/index.html",
     "categories/data-dependent.html",
+    "fixes/index.html",
+    "fixes/capture_scalar_outputs.html",
     "releases/index.html",
     "releases/2.13.0.html",
     "dashboard.html",
@@ -31,7 +33,7 @@ KINDS = [
 
 
 def _violations(page: Page, *rules: str) -> list[str]:
-    """What axe finds, with these rules or with all."""
+    """Return the violations that axe finds, with some rules or with all."""
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     # Rows are alike, and hundreds of them would take a minute.
     page.evaluate("document.querySelectorAll('.rows li:nth-child(n+5)').forEach(e => e.remove())")
@@ -50,7 +52,7 @@ def test_every_kind_of_page_is_accessible_and_fits(visit: Visit, path: str) -> N
         page = visit(path, width=width, color_scheme=theme)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
         assert _violations(page) == [], width
-    # What only a wide page shows, in the other theme: a phone shows nothing of its own.
+    # Parts that only a wide page shows, in the other theme.
     page = visit(path, color_scheme="dark")
     assert _violations(page, "color-contrast") == []
 
@@ -71,7 +73,7 @@ def test_the_page_of_a_break_has_all_its_parts(visit: Visit) -> None:
     page = visit("gb/gb0124.html")
     headings = page.locator("h2").all_inner_texts()
     assert headings == [
-        "Why it happens", "Ways out", "Example and fix", "Additional information",
+        "Why it happens", "How to fix", "Example and fix", "Additional information",
         "What torch prints", "History", "Where torch raises it", "Related",
     ]  # fmt: skip
     assert page.locator(".badge").first.inner_text() == "live"
@@ -85,6 +87,25 @@ def test_the_page_of_a_break_has_all_its_parts(visit: Visit) -> None:
     assert "since" in str(page.locator("svg.history").get_attribute("aria-label"))
     for anchor in page.locator(".contents a").all():
         assert page.locator(str(anchor.get_attribute("href"))).count() == 1
+
+
+def test_a_break_leads_to_the_page_of_a_fixer_and_back(visit: Visit) -> None:
+    page = visit("gb/gb0124.html")
+    page.locator("#fix .fixers a").first.click()
+    page.wait_for_url("**/fixes/capture_scalar_outputs.html")
+    headings = page.locator("h2").all_inner_texts()
+    assert headings[:4] == ["What it does", "Why it breaks", "Safety", "Not applied when"]
+    added = page.locator(".diff ins").first
+    assert added.inner_text().strip() == "+ torch._dynamo.config.capture_scalar_outputs = True"
+    page.locator("#breaks a", has_text="GB0124").click()
+    page.wait_for_url("**/gb/gb0124.html")
+
+
+def test_the_links_of_the_site_fit_a_phone(visit: Visit) -> None:
+    page = visit("about.html", width=375)
+    assert page.evaluate(
+        "(nav => nav.scrollWidth <= nav.clientWidth)(document.querySelector('.top nav'))"
+    )
 
 
 def test_words_in_tables_stay_whole(visit: Visit) -> None:
@@ -156,7 +177,7 @@ def test_without_javascript_everything_can_be_reached(visit: Visit) -> None:
     page.locator("#all a", has_text="Unsupported Tensor.item() call").click()
     assert page.locator("h1").inner_text().startswith("Unsupported Tensor.item() call")
     assert page.locator(".copy").count() == 0
-    for name in ("Categories", "Releases", "Dashboard", "About"):
+    for name in ("Categories", "Fixes", "Releases", "Dashboard", "About"):
         page.locator("header nav a", has_text=name).click()
         assert page.locator("main h1").inner_text() == name
 
@@ -174,7 +195,7 @@ def test_from_a_folder_it_works_the_same(visit: Visit, hosted: Path) -> None:
 
 def test_a_missing_page_of_any_depth_leads_home(visit: Visit, address: str) -> None:
     page = visit("a/b/c/d.html")
-    assert page.locator("h1").inner_text() == "There is no such page"
+    assert page.locator("h1").inner_text() == "This page does not exist"
     page.locator("main a.button").click()
     assert page.url == f"{address}index.html"
     expect(page.locator("#q")).to_be_visible()

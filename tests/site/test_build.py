@@ -1,4 +1,4 @@
-"""Builds: quick when little changed, the same for everyone, honest about what is wrong."""
+"""Builds write only changes, are reproducible, and report problems."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_information_survives_any_number_of_updates(tmp_path: Path, registry: Re
         assert files_in(info) == contents
         assert result.summary().count("gb0126.md (its end marker is missing)") == 1
         assert "gb0127.md (it is not UTF-8" in result.summary()
-        assert "not known: gb9999.md" in result.summary()
+        assert "unknown breaks: gb9999.md" in result.summary()
     assert b"Windows" in (tmp_path / "site" / "gb" / "gb0124.html").read_bytes()
     assert b"damaged" in (tmp_path / "site" / "gb" / "gb0126.html").read_bytes()
 
@@ -83,7 +83,9 @@ def test_the_last_line_names_what_is_damaged(tmp_path: Path, site_cli: SiteCli) 
     (tmp_path / "info" / "gb0124.md").write_text(f"{END}\nx\n{START}")
     result = site_cli("build", "-o", "out")
     assert result.returncode == 0
-    assert "without wording" in result.stdout  # newer releases are known here, their texts are not
+    assert (
+        "without text" in result.stdout
+    )  # Newer releases are known, but their texts are not available.
     assert "gb0124.md (its end marker comes before" in result.stdout.splitlines()[-1]
 
 
@@ -105,8 +107,9 @@ def test_bad_input_is_one_line(site_cli: SiteCli, tmp_path: Path) -> None:
         (("--release", "nonsense"), "nonsense"),
         (("--info", "nowhere"), "there is no folder nowhere"),
         (("--settings", "none.toml"), "there is no file none.toml"),
-        (("--seen", "bad.json"), "bad.json is not a report"),
-        (("--seen", "nothing.json"), "cannot read nothing.json"),
+        (("--seen", "bad.json"), "the option --seen was renamed; use --reports"),
+        (("--reports", "bad.json"), "bad.json is not a report"),
+        (("--reports", "nothing.json"), "cannot read nothing.json"),
     ):
         result = site_cli("build", "-o", "out", *options)
         assert result.returncode == 2, options
@@ -116,7 +119,7 @@ def test_bad_input_is_one_line(site_cli: SiteCli, tmp_path: Path) -> None:
 
 
 def test_manifests_do_not_depend_on_when_or_where(built: Path, tmp_path: Path) -> None:
-    """They are committed with the site: a build without a change must not make one."""
+    """Manifests are committed with the site: a build without changes must not change them."""
     before = (built / MANIFEST).read_bytes()
     for file in built.rglob("*.html"):
         file.touch()
@@ -127,7 +130,7 @@ def test_manifests_do_not_depend_on_when_or_where(built: Path, tmp_path: Path) -
 def test_a_fresh_clone_of_a_published_site_has_nothing_to_commit(
     built: Path, tmp_path: Path
 ) -> None:
-    """What the scheduled workflow does: a build without a change leaves the checkout clean."""
+    """The scheduled workflow must not commit if nothing changed."""
 
     def git(*args: str, cwd: Path) -> str:
         identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]

@@ -1,4 +1,4 @@
-"""`site check` finds what it is there for."""
+"""`site check` finds every kind of problem."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def problems(folder: Path, **options: str) -> tuple[str, ...]:
 
 
 def plant(folder: Path, name: str, old: str, new: str) -> None:
-    """Change a file as if it had been built like that."""
+    """Change a file as if it had been built that way."""
     file = folder / name
     content = file.read_text().replace(old, new, 1).encode()
     assert content != file.read_bytes()
@@ -42,8 +42,8 @@ def test_the_command_ends_with_1_and_a_line_each(built: Path, site_cli: SiteCli)
     (built / "index.html").write_text("x")
     result = site_cli("check", str(built))
     assert result.returncode == 1
-    assert "gb/gb0124.html is missing: build again" in result.stdout.splitlines()
-    assert "index.html was changed after it was built: build again" in result.stdout.splitlines()
+    assert "gb/gb0124.html is missing; build again" in result.stdout.splitlines()
+    assert "index.html was changed after it was built; build again" in result.stdout.splitlines()
     assert result.stderr == ""
 
 
@@ -74,7 +74,7 @@ FINE = (
 
 
 def test_links_and_requests(built: Path) -> None:
-    """What is wrong is named, each once; what is fine is not complained about."""
+    """Each problem is named once, and correct pages are not reported."""
     plant(built, "gb/gb0124.html", "</main>", "".join((*WRONG, *FINE, "</main>")))
     found = problems(built)
     assert all(line.startswith("gb/gb0124.html") for line in found)
@@ -103,7 +103,7 @@ def test_stale_pages_are_named(built: Path, tmp_path: Path) -> None:
 def test_a_site_of_another_fullgraph_is_stale(built: Path) -> None:
     manifest = json.loads((built / MANIFEST).read_bytes())
     (built / MANIFEST).write_text(json.dumps({**manifest, "maker": "another"}))
-    assert problems(built) == ("the site was built by another version of fullgraph: build again",)
+    assert problems(built) == ("the site was built by another version of fullgraph; build again",)
 
 
 def test_orphans_are_notes_and_no_problems(built: Path, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_orphans_are_notes_and_no_problems(built: Path, tmp_path: Path) -> None:
     found = check_site(built, make_plan())
     assert (found.problems, found.notes) == (
         (),
-        ("gb9999.md is about a break that no release has",),
+        ("gb9999.md is about a break that no known release has",),
     )
 
 

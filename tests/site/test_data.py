@@ -1,4 +1,4 @@
-"""What a site knows about each break, release and category."""
+"""The data of a site: breaks, releases and categories."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from sitekit import Registry
 from fullgraph.errors import FullgraphError
 from fullgraph.registry import history, sources
 from fullgraph.registry.entries import REGISTRY_FILE
-from fullgraph.registry.sources import chronicle, require_installed, snapshot_named
+from fullgraph.registry.sources import all_histories, require_installed, snapshot_named
 from fullgraph.site.gather import gather
-from fullgraph.site.model import Site
-from fullgraph.site.sweep_reports import read_seen
+from fullgraph.site.model import SiteData
+from fullgraph.site.sweep_reports import read_sweep_reports
 
 
-def test_every_entry_of_every_known_release_has_a_page(installed_site: Site) -> None:
-    assert set(installed_site.breaks) == set(require_installed().entries) | chronicle().ids()
+def test_every_entry_of_every_known_release_has_a_page(installed_site: SiteData) -> None:
+    assert set(installed_site.breaks) == set(require_installed().entries) | all_histories().ids()
     assert list(installed_site.breaks) == sorted(installed_site.breaks)
 
 
-def test_statuses_are_those_of_the_chosen_release(installed_site: Site) -> None:
+def test_statuses_are_those_of_the_chosen_release(installed_site: SiteData) -> None:
     snapshot = require_installed()
     for identifier, each in installed_site.breaks.items():
         if identifier not in snapshot.entries:
@@ -33,7 +33,7 @@ def test_statuses_are_those_of_the_chosen_release(installed_site: Site) -> None:
             assert each.status == ("live" if snapshot.is_live(identifier) else "retired")
 
 
-def test_pages_know_what_explain_knows(installed_site: Site) -> None:
+def test_pages_know_what_explain_knows(installed_site: SiteData) -> None:
     from fullgraph.registry.pages import Library
 
     library = Library()
@@ -41,7 +41,7 @@ def test_pages_know_what_explain_knows(installed_site: Site) -> None:
         assert installed_site.breaks[identifier].page == library.page(identifier)
 
 
-def test_texts_that_only_the_source_has_are_read_in_bulk(installed_site: Site) -> None:
+def test_texts_that_only_the_source_has_are_read_in_bulk(installed_site: SiteData) -> None:
     from fullgraph.registry.message_templates import lacks_text
 
     snapshot = require_installed()
@@ -76,7 +76,7 @@ def test_a_bare_registry_knows_new_reworded_and_missing_entries(
 def test_an_entry_without_any_text_at_hand_still_has_its_facts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A registry of one entry, on a machine without torch."""
+    """A registry with one entry, on a machine without torch."""
     monkeypatch.setattr(sources, "torch_folder", lambda: None)
     monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "empty"))
     entry = {"Gb_type": "Cannot juggle", "Context": "", "Explanation": "No.", "Hints": []}
@@ -90,10 +90,10 @@ def test_an_entry_without_any_text_at_hand_still_has_its_facts(
     assert site.breaks["GB9990"].worded
 
 
-def test_releases_tell_their_changes(installed_site: Site) -> None:
+def test_releases_tell_their_changes(installed_site: SiteData) -> None:
     releases = {release.release: release for release in installed_site.releases}
     names = [release.release for release in installed_site.releases]
-    assert names == chronicle().releases[::-1]
+    assert names == all_histories().releases[::-1]
     assert (releases["2.8.0"].before, len(releases["2.8.0"].new)) == (None, 219)
     assert releases["2.15.0"].before == "2.14.1"
     assert all(release.date for release in installed_site.releases)
@@ -109,13 +109,13 @@ def test_releases_tell_their_changes(installed_site: Site) -> None:
         )
 
 
-def test_every_category_is_there_and_every_break_is_in_one(installed_site: Site) -> None:
+def test_every_category_is_there_and_every_break_is_in_one(installed_site: SiteData) -> None:
     listed = [each for category in installed_site.categories for each in category.breaks]
     assert sorted(listed) == [each.id for each in installed_site.breaks.values() if each.worded]
-    assert all("<h2>" in category.html for category in installed_site.categories)
+    assert all("\n## " in category.text for category in installed_site.categories)
 
 
-def test_related_breaks_are_others_and_few(installed_site: Site) -> None:
+def test_related_breaks_are_others_and_few(installed_site: SiteData) -> None:
     found = 0
     for each in installed_site.breaks.values():
         ids = [related.id for related in each.related]
@@ -125,7 +125,7 @@ def test_related_breaks_are_others_and_few(installed_site: Site) -> None:
     assert found > len(installed_site.breaks) / 2
 
 
-def test_missing_content_is_what_the_page_lacks(installed_site: Site) -> None:
+def test_missing_content_is_what_the_page_lacks(installed_site: SiteData) -> None:
     for each in installed_site.breaks.values():
         assert ("example" in each.missing) == (each.example is None)
         assert ("hints" in each.missing) == (not each.page.hints)
@@ -144,12 +144,12 @@ def test_another_registry_may_name_its_checkout_as_it_likes(
     assert site.release == "2.99.0a0"
     assert "2.99.0a0" not in [release.release for release in site.releases]
     assert site.upcoming is not None
-    # Its source raises nothing of what the newest release raises.
+    # Its source raises none of the entries of the newest release.
     assert len(site.upcoming.retired) > 400
     assert {each.status for each in site.breaks.values()} == {"retired", "vanished"}
 
 
-# Seen in
+# Reports of a sweep
 
 
 def report(*sites: tuple[str | None, int], format_: int = 1) -> str:
@@ -161,12 +161,12 @@ def test_a_sweep_is_counted_by_program_site_and_occurrence(tmp_path: Path) -> No
     (tmp_path / "bert.json").write_text(report(("GB0124", 3), ("GB0124", 1), (None, 9)))
     (tmp_path / "vision").mkdir()
     (tmp_path / "vision" / "vit.json").write_text(report(("GB0124", 5), ("GB0002", 1)))
-    seen = read_seen(tmp_path)
-    assert set(seen) == {"GB0124", "GB0002"}
-    counts = seen["GB0124"]
+    found = read_sweep_reports(tmp_path)
+    assert set(found) == {"GB0124", "GB0002"}
+    counts = found["GB0124"]
     assert (counts.programs, counts.sites, counts.occurrences) == (2, 3, 9)
     assert counts.names == ("vision/vit", "bert")
-    assert read_seen(tmp_path / "bert.json")["GB0124"].names == ("bert",)
+    assert read_sweep_reports(tmp_path / "bert.json")["GB0124"].names == ("bert",)
 
 
 def test_a_real_report_is_read(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_real_report_is_read(tmp_path: Path) -> None:
     )
     command = ["run", "--format", "json", "-o", str(tmp_path / "r.json"), str(program)]
     subprocess.run([sys.executable, "-m", "fullgraph", *command], check=True)
-    assert read_seen(tmp_path / "r.json")["GB0124"].occurrences == 1
+    assert read_sweep_reports(tmp_path / "r.json")["GB0124"].occurrences == 1
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,6 @@ def test_a_real_report_is_read(tmp_path: Path) -> None:
 def test_what_is_not_a_report_is_named(tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(FullgraphError, match=words):
-        read_seen(tmp_path)
+        read_sweep_reports(tmp_path)
     with pytest.raises(FullgraphError, match="cannot read"):
-        read_seen(tmp_path / "nothing.json")
+        read_sweep_reports(tmp_path / "nothing.json")

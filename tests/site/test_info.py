@@ -1,4 +1,4 @@
-"""Additional information survives, and what is wrong with a file is told."""
+"""Additional information survives updates, and damaged files are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`site watch` and `site serve`, as processes, with a source that comes and goes."""
+"""`site watch` and `site serve` as processes, with a source that is not always reachable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullgraph.site.markers import END, START
 
 
 class Source(ThreadingHTTPServer):
-    """An address that has a registry; it knows conditional requests."""
+    """A server with a registry that supports conditional requests."""
 
     daemon_threads = True
 
@@ -79,7 +79,7 @@ def test_watch_builds_on_change_only_and_survives_its_source(
     assert builds(site_cli) == 1
     good = files_in(folder)
 
-    # Down, malformed, half-written: one line each, and the site stays.
+    # Unreachable, malformed, incomplete: one line each, and the site stays.
     for status, data, words in (
         (404, b"", "answers 404"),
         (200, b"<html>", "it is not JSON"),
@@ -90,7 +90,7 @@ def test_watch_builds_on_change_only_and_survives_its_source(
         source.status, source.tag, whole = status, f"{status}-{len(data)}", source.data
         source.data = data
         until(lambda w=words, n=lines: site_cli.log.count(w) > n, words)
-        assert "the site stays as it is" in site_cli.log
+        assert "the site stays unchanged" in site_cli.log
         assert files_in(folder) == good
         source.status, source.data, source.tag = 200, whole, "1"
     assert "Traceback" not in site_cli.log
@@ -117,7 +117,7 @@ def test_watch_sees_what_people_write_and_ends_with_ctrl_c(
     page = tmp_path / "out" / "gb" / "gb0124.html"
     until(lambda: b"Fresh words." in page.read_bytes(), "the words are shown")
     (tmp_path / "site.toml").write_text("title = 1\n")
-    until(lambda: "title must be a text" in site_cli.log, "settings that are wrong are told")
+    until(lambda: "title must be a string" in site_cli.log, "settings that are wrong are told")
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
 
@@ -130,7 +130,7 @@ def test_watch_refuses_a_folder_of_somebody_else(tmp_path: Path, site_cli: SiteC
 
 
 class Reader:
-    """Reads pages of the server as a browser does."""
+    """Reads pages of the server like a browser."""
 
     def __init__(self, cli: SiteCli) -> None:
         until(lambda: "serving http" in cli.log, "it serves")

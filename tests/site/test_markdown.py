@@ -1,4 +1,4 @@
-"""Whatever people write, the HTML that comes out does nothing but show it."""
+"""Contributed Markdown becomes HTML that cannot do anything harmful."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VOID = {"br", "hr"}
 
 
 class Strict(HTMLParser):
-    """Fails for anything that could do something."""
+    """Fails for any tag or attribute that could be harmful."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Strict(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        # `<hr />` ends itself.
+        # `<hr />` is a void element.
         assert tag in VOID or self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:

@@ -1,4 +1,4 @@
-"""The output folder: ours or nobody's, changed file by file, and good after anything."""
+"""The output folder: only files of the site change, and no failure leaves it damaged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sitekit import SiteCli, files_in, rebuild, until
 
 from fullgraph.errors import FullgraphError
 from fullgraph.site.build import write_site
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 from fullgraph.site.output import MANIFEST, opened, read_manifest
 
 
@@ -31,7 +31,7 @@ def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "thesis.txt").write_text("years of work")
-    with pytest.raises(FullgraphError, match="holds something else than a site"):
+    with pytest.raises(FullgraphError, match="not empty and not a site"):
         rebuild(folder)
     assert files_in(folder) == {"thesis.txt": b"years of work"}
     with pytest.raises(FullgraphError, match="is a file"):
@@ -64,7 +64,7 @@ def test_a_foreign_file_in_the_way_is_not_overwritten(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / MANIFEST).write_text('{"format": 1}')
     (folder / "index.html").write_text("mine")
-    with pytest.raises(FullgraphError, match=r"index\.html is in the way"):
+    with pytest.raises(FullgraphError, match=r"index\.html is not part of this site"):
         rebuild(folder)
     assert (folder / "index.html").read_text() == "mine"
 
@@ -73,7 +73,7 @@ def test_a_foreign_file_in_the_way_is_not_overwritten(tmp_path: Path) -> None:
 def test_a_manifest_that_cannot_be_read_is_an_error(built: Path, content: str) -> None:
     before = mtimes(built)
     (built / MANIFEST).write_text(content, encoding="latin-1")
-    with pytest.raises(FullgraphError, match="build into a new folder"):
+    with pytest.raises(FullgraphError, match="a new folder"):
         rebuild(built)
     assert {**mtimes(built), MANIFEST: before[MANIFEST]} == before
 
@@ -99,7 +99,7 @@ def test_what_somebody_changed_or_deleted_is_restored(built: Path) -> None:
 
 
 def test_pages_that_are_no_more_are_removed_with_their_folders(
-    built: Path, installed_site: Site
+    built: Path, installed_site: SiteData
 ) -> None:
     from msgspec.structs import replace
 
@@ -116,7 +116,7 @@ def test_pages_that_are_no_more_are_removed_with_their_folders(
 
 
 def test_a_page_that_cannot_be_rendered_changes_nothing(
-    built: Path, installed_site: Site, monkeypatch: pytest.MonkeyPatch
+    built: Path, installed_site: SiteData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fullgraph.site.pages import feed
 
@@ -143,7 +143,7 @@ def test_a_folder_that_is_not_writable_is_one_clear_line(tmp_path: Path, site_cl
 
 
 def test_a_full_disk_leaves_the_good_site(built: Path, tmp_path: Path, site_cli: SiteCli) -> None:
-    """No file may grow beyond what the manifest needs: the largest output does not fit."""
+    """The largest output does not fit: no file may grow beyond the size of the manifest."""
     before = files_in(built)
     limit = (built / MANIFEST).stat().st_size + 20_000
     assert max(map(len, before.values())) > limit
@@ -163,7 +163,7 @@ def test_a_full_disk_leaves_the_good_site(built: Path, tmp_path: Path, site_cli:
     assert b"Another title" in (built / "index.html").read_bytes()
 
 
-# Several at once, and sudden ends
+# Concurrent and interrupted builds
 
 
 def test_two_builds_at_once_leave_one_good_site(tmp_path: Path, site_cli: SiteCli) -> None:
@@ -175,7 +175,7 @@ def test_two_builds_at_once_leave_one_good_site(tmp_path: Path, site_cli: SiteCl
     ]
     assert [process.wait(60) for process in processes] == [0, 0]
     checks = [site_cli("check", "out", "--settings", name) for name in ("site.toml", "other.toml")]
-    assert sorted(check.returncode for check in checks) == [0, 1]  # one of the two came last
+    assert sorted(check.returncode for check in checks) == [0, 1]  # One of the two was last.
     manifest = read_manifest(tmp_path / "out")
     assert manifest is not None
     assert set(files_in(tmp_path / "out")) == {*manifest.files, MANIFEST, ".nojekyll"}
@@ -184,25 +184,25 @@ def test_two_builds_at_once_leave_one_good_site(tmp_path: Path, site_cli: SiteCl
 def test_a_killed_build_leaves_a_good_site_and_the_next_one_cleans_up(
     tmp_path: Path, site_cli: SiteCli, built: Path
 ) -> None:
-    """Killed at any moment, also while files are being put in place."""
+    """A build may be killed at any moment, even while files are renamed."""
     seed = random.Random(5)
     for attempt in range(4):
         (tmp_path / "site.toml").write_text(f'title = "Attempt {attempt}"\n')
         process = site_cli.start("build", "-o", str(built))
-        # The first ones as soon as the first file is there, others at some later moment.
+        # The first ones as soon as the first file exists, others later.
         marker = built / ".fullgraph-site.new"
         until(lambda m=marker, p=process: m.exists() or p.poll() is not None, "it writes")
         time.sleep(seed.random() * 0.05)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        # Every page is whole, whichever build it is of.
+        # Every page is complete, whichever build it is from.
         for page in (built / "gb").glob("*.html"):
             assert page.read_bytes().rstrip().endswith(b"</html>")
     assert site_cli("build", "-o", str(built)).returncode == 0
     checked = site_cli("check", str(built))
     assert (checked.returncode, checked.stdout.splitlines()[-1:]) == (
         0,
-        [f"{len(read_manifest(built).files)} files, nothing wrong"],  # type: ignore[union-attr]
+        [f"{len(read_manifest(built).files)} files, no problems"],  # type: ignore[union-attr]
     )
     manifest = read_manifest(built)
     assert manifest is not None

@@ -1,4 +1,4 @@
-"""What the pages are made of: text that stays text, code with its changes, charts, sizes."""
+"""Parts of pages: escaped text, code with changes, charts, sizes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fullgraph.registry.taxonomy import RENAMED
 from fullgraph.site.charts import growth_chart, history_chart, history_text
-from fullgraph.site.code_blocks import code_pair
+from fullgraph.site.code_blocks import code_pair, diff_block
 from fullgraph.site.labels import fixable_sentence
-from fullgraph.site.model import Mark, ReleaseMark, Site
+from fullgraph.site.model import Mark, ReleaseMark, SiteData
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.searchindex import script_of
 from fullgraph.site.templating import label, prose, without_controls
@@ -61,7 +62,7 @@ def test_holes_code_and_names_are_told_apart() -> None:
 
 
 def _without(tag: str, html: str) -> list[str]:
-    """The lines of a block of code but for those that are marked."""
+    """Return the lines of a block of code without the marked lines."""
     kept = re.sub(rf"<{tag}>[^\n]*\n</{tag}>", "", html)
     lines = unescape(re.sub("<[^>]*>", "", kept)).split("\n")
     return [line for line in lines if line.strip()]
@@ -96,13 +97,20 @@ def test_a_history_says_what_its_chart_shows() -> None:
     assert re.findall("[●◆✕]", chart) == ["●", "◆", "✕"]
     assert history_text(history) in chart
     assert "2.8.0 or longer" in history_text(_history("live", "live"))
-    assert history_text(_history("absent")) == "No release that is known has it."
+    assert history_text(_history("absent")) == "No known release has it."
     assert "not in the registry of 2.9.0" in history_text(_history("live", "absent"))
 
 
 def test_wide_code_is_not_put_into_two_narrow_columns() -> None:
     assert not code_pair("x = 1\n", "y = 1\n", "fixed").wide
     assert code_pair("x = 1\n", f"y = {'1 + ' * 20}1\n", "fixed").wide
+
+
+def test_a_diff_marks_its_lines_and_stays_a_diff() -> None:
+    diff = "@@ -1,3 +1,3 @@\n def f(x):\n-    return x < 1\n+    return 1 > x\n"
+    html = str(diff_block(diff))
+    assert re.findall(r"<(ins|del)>(.)", html) == [("del", "-"), ("ins", "+")]
+    assert unescape(re.sub("<[^>]*>", "", html)) == diff
 
 
 def test_html_has_no_control_characters() -> None:
@@ -137,7 +145,7 @@ def test_the_index_is_a_script_and_nothing_else(text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def pages(installed_site: Site) -> dict[str, bytes]:
+def pages(installed_site: SiteData) -> dict[str, bytes]:
     return {output.path: output.render() for output in all_outputs(installed_site)}
 
 
@@ -152,13 +160,22 @@ def test_pages_are_small(pages: dict[str, bytes]) -> None:
 
 
 def test_the_home_page_lists_every_break_once(
-    pages: dict[str, bytes], installed_site: Site
+    pages: dict[str, bytes], installed_site: SiteData
 ) -> None:
     listed = re.findall(rb'<li data-id="(GB\d+)">', pages["index.html"])
     assert sorted(listed) == sorted(each.encode() for each in installed_site.breaks)
 
 
-def test_pages_are_the_same_each_time(installed_site: Site, pages: dict[str, bytes]) -> None:
+def test_an_old_address_of_a_category_leads_to_the_new_one(pages: dict[str, bytes]) -> None:
+    for old, new in RENAMED.items():
+        page = pages[f"categories/{old}.html"].decode()
+        assert f'<meta http-equiv="refresh" content="0; url={new}.html">' in page
+        assert f'<a href="{new}.html">' in page
+        assert f"categories/{new}.html" in pages
+        assert f"categories/{old}.html" not in pages["sitemap.xml"].decode()
+
+
+def test_pages_are_the_same_each_time(installed_site: SiteData, pages: dict[str, bytes]) -> None:
     for output in all_outputs(installed_site):
         if output.path in ("gb/gb0124.html", "index.html", "dashboard.html"):
             assert output.render() == pages[output.path]
@@ -172,3 +189,30 @@ def test_links_lead_no_higher_than_the_site(pages: dict[str, bytes]) -> None:
         assert inside
         assert not any(link.startswith(b"/") for link in inside)
         assert all(link.count(b"../") <= path.count("/") for link in inside)
+
+
+def test_every_fixer_has_a_page_and_is_linked(
+    pages: dict[str, bytes], installed_site: SiteData
+) -> None:
+    index = pages["fixes/index.html"].decode()
+    sitemap = pages["sitemap.xml"].decode()
+    for fixer in installed_site.fixers:
+        assert f'href="{fixer.name}.html"' in index
+        assert f"fixes/{fixer.name}.html" in sitemap
+        assert fixer.name in pages[f"fixes/{fixer.name}.html"].decode()
+
+
+def test_breaks_and_categories_name_their_fixers(
+    pages: dict[str, bytes], installed_site: SiteData
+) -> None:
+    link = '<a href="../fixes/capture_scalar_outputs.html">'
+    page = pages["gb/gb0124.html"].decode()
+    assert "<code>fullgraph fix</code> can do this:" in page
+    assert link in page
+    assert link in pages["categories/data-dependent.html"].decode()
+    assert "capture_scalar_outputs" in json.loads(pages["api/gb/GB0124.json"])["fixers"]
+    others = [each for each in installed_site.breaks.values() if not each.fixers_by_id]
+    some = next(each for each in others if each.fixers)
+    assert "can do this in some cases:" in pages[some.path].decode()
+    none = next(each for each in others if not each.fixers)
+    assert "<code>fullgraph fix</code> can do this" not in pages[none.path].decode()

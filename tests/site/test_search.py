@@ -1,4 +1,4 @@
-"""Finding a break on the home page, as people do."""
+"""Finding a break on the home page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _first(page: Page) -> str:
 
 
 def _paste(page: Page, text: str) -> None:
-    """All at once, as from the clipboard; filling a box types every line."""
+    """Paste a text at once; filling the box would type every line."""
     page.evaluate(
         """text => {
             const box = document.getElementById("q");
@@ -108,6 +108,11 @@ def test_filters_narrow_the_list_and_the_search(visit: Visit) -> None:
     assert page.locator("#results li:not(:has(.tag))").count() == 0
 
 
+def test_an_old_name_of_a_category_in_an_address_still_filters(visit: Visit) -> None:
+    page = visit("index.html?category=effects")
+    assert page.locator("select[name=category]").input_value() == "side-effects"
+
+
 def test_filters_by_release(visit: Visit) -> None:
     page = visit("index.html?introduced=2.13.0")
     new = page.locator("#all li:visible").count()
@@ -184,7 +189,7 @@ def test_a_long_message_makes_a_short_address(visit: Visit) -> None:
 
 def test_typing_fast_leaves_the_whole_query_in_the_address(visit: Visit) -> None:
     page = visit("index.html")
-    # Browsers refuse more than some hundred changes of the address in a few seconds.
+    # Browsers limit the number of URL changes within a few seconds.
     page.evaluate(
         """() => {
             const box = document.getElementById("q");
@@ -201,9 +206,9 @@ def test_typing_fast_leaves_the_whole_query_in_the_address(visit: Visit) -> None
 
 @pytest.fixture
 def messages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What torch really says, by the id that the message itself links to."""
+    """Return real messages of torch, by the id that the message links to."""
     ids = example_ids()
-    # Spread over the catalog; some of the examples break only by default and raise nothing.
+    # Spread over the catalog; some of the examples raise nothing with fullgraph=True.
     chosen = [ids[number * len(ids) // 60] for number in range(60)]
     script = Path(__file__).parent / "render_messages.py"
     run = subprocess.run(
@@ -220,7 +225,7 @@ def _links_to(message: str) -> str:
 
 
 def _as_pasted(message: str) -> dict[str, str]:
-    """The same message as it comes out of logs, terminals and mails."""
+    """Yield a message as logs, terminals and mails show it."""
     lines = message.splitlines()
     log = "[rank0]:V1116 00:01:58.989000 4463 torch/_dynamo/x.py:1759] [5/0] [__graph_breaks] "
     trace = (
@@ -258,5 +263,5 @@ def test_real_messages_find_their_page(visit: Visit, messages: dict[str, str]) -
         for form, result in zip(forms, page.evaluate(first, [*forms.values()]), strict=True):
             if result != identifier:
                 missed.setdefault(form, []).append(identifier)
-    # What torch says of two entries can be the same from the explanation on.
+    # Two entries can have the same text from the explanation on.
     assert all(len(ids) <= 2 for ids in missed.values()), missed

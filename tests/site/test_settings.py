@@ -1,4 +1,4 @@
-"""`site.toml` and the options that win over it."""
+"""`site.toml` and the options that take precedence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ repository = "https://github.com/owner/name"
 branch = "trunk"
 info = "more/info"
 release = "2.13"
-seen = "sweep"
+reports = "sweep"
 """
 
 
@@ -27,10 +27,10 @@ def test_settings_are_read_and_options_win(tmp_path: Path) -> None:
     assert plan.settings.address == "https://example.org/breaks/"
     assert plan.settings.repository == "owner/name"
     assert (plan.settings.branch, plan.settings.info_path) == ("trunk", "more/info")
-    assert (plan.release, plan.info, plan.seen) == ("2.13", Path("more/info"), Path("sweep"))
+    assert (plan.release, plan.info, plan.reports) == ("2.13", Path("more/info"), Path("sweep"))
     (tmp_path / "elsewhere").mkdir()
-    other = make_plan(info="elsewhere", release="2.15", seen="x.json")
-    assert (other.release, other.info, other.seen) == (
+    other = make_plan(info="elsewhere", release="2.15", reports="x.json")
+    assert (other.release, other.info, other.reports) == (
         "2.15",
         Path("elsewhere"),
         Path("x.json"),
@@ -40,9 +40,9 @@ def test_settings_are_read_and_options_win(tmp_path: Path) -> None:
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
-    (tmp_path / "there" / "my.toml").write_text('info = "notes"\nseen = "sweep"\n')
+    (tmp_path / "there" / "my.toml").write_text('info = "notes"\nreports = "sweep"\n')
     plan = make_plan(settings="there/my.toml")
-    assert (plan.info, plan.seen) == (Path("there/notes"), Path("there/sweep"))
+    assert (plan.info, plan.reports) == (Path("there/notes"), Path("there/sweep"))
 
 
 def test_a_source_is_relative_to_the_file_as_well(tmp_path: Path) -> None:
@@ -71,17 +71,18 @@ def test_without_a_file_there_are_defaults() -> None:
     ("text", "words"),
     [
         ('titel = "x"', "there is no setting 'titel'"),
-        ("title = 3", "title must be a text"),
+        ('seen = "x"', "the setting seen was renamed; use reports"),
+        ("title = 3", "title must be a string"),
         ("title = ", "cannot be read"),
         ('address = "example.org"', "address must be like"),
         ('address = "https://example.org/a b?c"', "address must be like"),
         ('repository = "name"', "repository must be OWNER/NAME"),
-        ('info = "../elsewhere"', "info must be a folder beside"),
+        ('info = "../elsewhere"', "info must be a folder next to"),
         ('branch = ""', "must not be empty"),
         ("\xff", "cannot be read"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, words: str) -> None:
+def test_an_error_is_one_line(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "site.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(FullgraphError, match=words) as caught:
         make_plan()

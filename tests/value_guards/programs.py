@@ -1,4 +1,4 @@
-"""Small programs that read numbers and sizes from an integer input, each in another way."""
+"""Small programs that read numbers and sizes from an integer input in different ways."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def number(t: Tensor) -> Tensor:
     return X * int(t[1])
 
 
-def real_number(t: Tensor) -> Tensor:
+def floating_point_number(t: Tensor) -> Tensor:
     return X * float(t[1])
 
 
-def truth(t: Tensor) -> Tensor:
+def boolean(t: Tensor) -> Tensor:
     return X * bool(t[0] > 2)
 
 
@@ -89,9 +89,9 @@ def loop_between_numbers(t: Tensor) -> Tensor:
 
 def loop_over_values(t: Tensor) -> Tensor:
     x = X
-    for place, value in enumerate(t):
+    for position, value in enumerate(t):
         if value == 3:
-            x = x * (place + 2)
+            x = x * (position + 2)
     return x
 
 
@@ -118,7 +118,7 @@ def sizes(t: Tensor) -> Tensor:
 
 
 def size_that_follows(t: Tensor) -> Tensor:
-    # Dynamo can tell what it is from the size of the whole, but then does not know what for.
+    # Dynamo computes the size from the number of elements, and leaves an unused symbol.
     return X.reshape(t[0] + 6 - t[0], 4)
 
 
@@ -184,7 +184,7 @@ def unique_values(t: Tensor) -> Tensor:
     return torch.unique(t) + 1
 
 
-def counted(t: Tensor) -> Tensor:
+def bincount(t: Tensor) -> Tensor:
     return torch.bincount(t).float()
 
 
@@ -192,11 +192,11 @@ def equal(t: Tensor) -> Tensor:
     return X + 1 if torch.equal(t, torch.tensor([1, 3])) else X - 1
 
 
-def close(t: Tensor) -> Tensor:
+def allclose(t: Tensor) -> Tensor:
     return X + 1 if torch.allclose(t.float(), torch.tensor([1.0, 3.0])) else X - 1
 
 
-def text(t: Tensor) -> Tensor:
+def string(t: Tensor) -> Tensor:
     return X * len(f"{t[0].item()}{t[1].item() * 100}")
 
 
@@ -205,34 +205,36 @@ def ratio(t: Tensor) -> Tensor:
 
 
 def other_types(t: Tensor) -> Tensor:
-    small = t.to(torch.int8) * 60  # 4 * 60 is more than fits
+    small = t.to(torch.int8) * 60  # 4 * 60 overflows
     return X * small[0].item() + t.bool()[1].item() + t.half()[0].item()
 
 
-def cumulated(t: Tensor) -> Tensor:
+def cumulative_sum(t: Tensor) -> Tensor:
     ends = nn.functional.pad(t.cumsum(0), (1, 0)).tolist()
     return torch.stack([X.flatten()[a:b].sum() for a, b in itertools.pairwise(ends)])
 
 
-def gives_its_input(t: Tensor) -> tuple[Tensor, Tensor]:
+def returns_its_input(t: Tensor) -> tuple[Tensor, Tensor]:
     return t + t[0].item(), t.view(2, 1)
 
 
-def written_afterwards(t: Tensor) -> Tensor:
+def mutated_after_the_read(t: Tensor) -> Tensor:
     k = t[0].item()
     t.add_(1)
     return X * k + t[0]
 
 
 class Case(NamedTuple):
+    """A program, and the number of graphs that VALUES compiles."""
+
     program: Callable[..., Any]
     graphs: int
 
 
 VALUES = [(1, 3), (3, 1), (2, 2), (4, 2), (1, 3)]
-# How many graphs: as many as there are different things to read in VALUES.
+# The number of graphs is the number of different values or sizes that VALUES gives.
 CASES = [
-    Case(item, 4), Case(number, 3), Case(real_number, 3), Case(truth, 2),
+    Case(item, 4), Case(number, 3), Case(floating_point_number, 3), Case(boolean, 2),
     Case(index_of_a_list, 4), Case(key_of_a_dict, 4), Case(branch, 2), Case(negated_branch, 2),
     Case(branch_on_two, 3), Case(early_return, 3), Case(membership, 2), Case(while_loop, 4),
     Case(loop_to_a_number, 4), Case(loop_between_numbers, 3), Case(loop_over_values, 3),
@@ -242,7 +244,7 @@ CASES = [
     Case(nonzero_as_tuple, 2), Case(where, 2), Case(mask, 2), Case(mask_of_two_dimensions, 4),
     Case(mask_after_a_slice, 2), Case(mask_of_itself, 2), Case(masked_select, 4),
     Case(repeat_interleave, 2), Case(repeat_interleave_alone, 2), Case(split, 4), Case(unique, 3),
-    Case(unique_values, 3), Case(counted, 3), Case(equal, 2), Case(close, 2),
-    Case(text, 4), Case(ratio, 4), Case(other_types, 4), Case(cumulated, 4),
-    Case(gives_its_input, 4), Case(written_afterwards, 4),
+    Case(unique_values, 3), Case(bincount, 3), Case(equal, 2), Case(allclose, 2),
+    Case(string, 4), Case(ratio, 4), Case(other_types, 4), Case(cumulative_sum, 4),
+    Case(returns_its_input, 4), Case(mutated_after_the_read, 4),
 ]  # fmt: skip

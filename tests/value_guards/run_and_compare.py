@@ -1,4 +1,4 @@
-"""Runs a program in eager and compiled with value guards, call by call, and compares everything."""
+"""Runs a program in eager mode and compiled with value guards, and compares every call."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def ints(*numbers: Any, dtype: torch.dtype = torch.int64) -> Tensor:
 
 
 def asserts(t: Tensor) -> Tensor:
-    """Here, because pytest changes the asserts of test files."""
+    """A program with an assert; not in a test file, because pytest rewrites asserts there."""
     assert t[0] > 0
     return X * t[0]
 
 
 @dataclass
-class Ran:
-    """What came of the calls."""
+class Comparison:
+    """The log of the value guards, the number of graphs and break sites, and the results."""
 
     log: GuardLog
     graphs: int
@@ -43,37 +43,42 @@ def run(
     calls: Sequence[tuple[Any, ...]],
     backend: str = "eager",
     *,
-    largest: int = 4096,
-    most_variants: int = 8,
+    max_elements: int = 4096,
+    max_variants: int = 8,
     **options: Any,
-) -> Ran:
-    """Every call is compared with eager, then all are made once more: nothing may be compiled."""
+) -> Comparison:
+    """Compare every call with eager mode, then repeat all calls: nothing may recompile."""
     torch._dynamo.reset()
     counter = CompileCounterWithBackend(backend)
     compiled = torch.compile(program, backend=counter, **options)
-    results = []
     with (
         fullgraph.watch() as session,
-        value_guards(largest=largest, most_variants=most_variants) as log,
+        value_guards(max_elements=max_elements, max_variants=max_variants) as log,
     ):
-        for call in calls:
-            results.append(call_both(program, compiled, call))
+        results = [call_both(program, compiled, call) for call in calls]
         graphs = counter.frame_count
         for call in calls:
             call_both(program, compiled, call)
-    assert counter.frame_count == graphs, "compiled again for values that it has seen"
-    assert not [note for note in log.notes if "gave up" in note]
-    return Ran(log, graphs, len(session.sites), results)
+    assert counter.frame_count == graphs, "recompiled for values that were compiled before"
+    assert_no_internal_error(log)
+    return Comparison(log, graphs, len(session.sites), results)
+
+
+def assert_no_internal_error(log: GuardLog) -> None:
+    assert not [note for note in log.notes if "internal error" in note]
 
 
 def call_both(program: Callable[..., Any], compiled: Callable[..., Any], call: Any) -> Any:
-    """The compiled result, which is eager's, as are the arguments afterwards; or eager's error."""
-    # One deepcopy of all arguments: those that share memory still do.
+    """Return the result of the compiled program, or the exception that both raise.
+
+    Results, and the arguments after the call, must be those of eager mode.
+    """
+    # One deepcopy of all arguments: tensors that share memory still do.
     expected_args, args = copy.deepcopy(call), copy.deepcopy(call)
     expected, error = _outcome(program, expected_args)
     result, compiled_error = _outcome(compiled, args)
     if error is not None:
-        assert compiled_error is not None, f"eager raises {error!r}, compiled gives {result}"
+        assert compiled_error is not None, f"eager mode raises {error!r}, compiled gives {result}"
         assert isinstance(compiled_error, type(error)), (error, compiled_error)
         return error
     assert compiled_error is None, repr(compiled_error)
@@ -89,20 +94,21 @@ def _outcome(program: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, E
         return None, error
 
 
-def assert_same(one: Any, other: Any) -> None:
-    if isinstance(other, Tensor):
-        assert isinstance(one, Tensor)
-        assert one.dtype == other.dtype
-        assert one.shape == other.shape
-        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
-    elif isinstance(other, (tuple, list)):
-        assert type(one) is type(other)
-        assert len(one) == len(other)
-        for mine, theirs in zip(one, other, strict=True):
-            assert_same(mine, theirs)
-    elif isinstance(other, dict):
-        assert one.keys() == other.keys()
-        for key in other:
-            assert_same(one[key], other[key])
-    elif not hasattr(other, "__dict__"):
-        assert one == other
+def assert_same(actual: Any, expected: Any) -> None:
+    """Compare types, shapes and values exactly, in nested containers."""
+    if isinstance(expected, Tensor):
+        assert isinstance(actual, Tensor)
+        assert actual.dtype == expected.dtype
+        assert actual.shape == expected.shape
+        torch.testing.assert_close(actual, expected, rtol=0, atol=0, equal_nan=True)
+    elif isinstance(expected, (tuple, list)):
+        assert type(actual) is type(expected)
+        assert len(actual) == len(expected)
+        for actual_part, expected_part in zip(actual, expected, strict=True):
+            assert_same(actual_part, expected_part)
+    elif isinstance(expected, dict):
+        assert actual.keys() == expected.keys()
+        for key in expected:
+            assert_same(actual[key], expected[key])
+    elif not hasattr(expected, "__dict__"):
+        assert actual == expected

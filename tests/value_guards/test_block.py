@@ -1,4 +1,4 @@
-"""The block itself: what it leaves behind, threads, releases, the log."""
+"""The `value_guards` block: Dynamo afterwards, other threads, internal errors, the log."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ import pytest
 import torch
 from torch import Tensor
 from torch._dynamo import symbolic_convert, utils
+from torch._dynamo.exc import RestartAnalysis
 from torch._dynamo.testing import CompileCounter
 from torch._dynamo.variables.builtin import BuiltinVariable
 from torch._dynamo.variables.tensor import TensorVariable
 
 import fullgraph
-from fullgraph import value_guards as package
-from fullgraph.value_guards import ValueGuardError, supported, value_guards
-from fullgraph.value_guards import requirements as needs
+from fullgraph.value_guards import ValueGuardError, value_guards
 from tests.value_guards.run_and_compare import X, ints, run
 
 
@@ -33,7 +32,7 @@ def _fresh_dynamo() -> None:
     torch._dynamo.reset()
 
 
-def everything() -> list[Any]:
+def patched_attributes() -> list[Any]:
     tables = [
         kind.dispatch_table[code]
         for kind in (
@@ -52,18 +51,18 @@ def everything() -> list[Any]:
     ]
 
 
-def test_dynamo_is_as_it_was() -> None:
-    before = everything()
+def test_dynamo_is_restored_after_the_block() -> None:
+    before = patched_attributes()
     with value_guards(), value_guards():
-        assert everything() != before
+        assert patched_attributes() != before
         torch.compile(read, backend="eager")(ints(1, 3))
-    assert everything() == before
+    assert patched_attributes() == before
     with pytest.raises(ZeroDivisionError), value_guards():
         raise ZeroDivisionError
-    assert everything() == before
+    assert patched_attributes() == before
 
 
-def test_breaks_are_back_after_the_block() -> None:
+def test_the_graph_breaks_again_after_the_block() -> None:
     with value_guards():
         pass
     with fullgraph.watch() as session:
@@ -71,7 +70,7 @@ def test_breaks_are_back_after_the_block() -> None:
     assert len(session.sites) == 1
 
 
-def test_guards_stay_after_the_block() -> None:
+def test_guards_are_checked_after_the_block() -> None:
     counter = CompileCounter()
     compiled = torch.compile(read, backend=counter)
     with value_guards() as log:
@@ -84,23 +83,27 @@ def test_guards_stay_after_the_block() -> None:
     assert log.guards[0].failed > 0
 
 
-def test_the_log_says_where_and_what() -> None:
+def test_the_log_has_the_line_and_the_value() -> None:
     ran = run(read, [(ints(1, 3),)])
-    fact = ran.log.guards[0]
-    assert Path(fact.file) == Path(__file__)
-    assert (fact.line, fact.function) == (read.__code__.co_firstlineno + 1, "read")
-    assert (fact.input, fact.kind, fact.shown) == ("t", "value", "1")
-    assert fact.checked > 0
-    assert fact.seconds > 0
+    guard = ran.log.guards[0]
+    assert Path(guard.file) == Path(__file__)
+    assert (guard.line, guard.function) == (read.__code__.co_firstlineno + 1, "read")
+    assert (guard.input, guard.kind, guard.shown) == ("t", "value", "1")
+    assert guard.checked > 0
+    assert guard.seconds > 0
 
 
-def test_the_log_says_why_not() -> None:
+def test_the_log_has_the_reason_of_a_refusal() -> None:
     def activation(x: Tensor) -> Tensor:
         return X * x.sum().item()
 
     ran = run(activation, [(X,)])
-    assert ran.log.left == {
-        (__file__, activation.__code__.co_firstlineno + 1, "activation"): "not integers"
+    assert ran.log.refusals == {
+        (
+            __file__,
+            activation.__code__.co_firstlineno + 1,
+            "activation",
+        ): "the input is not an integer tensor"
     }
 
 
@@ -113,13 +116,13 @@ def test_the_reason_of_a_recompile_names_the_value() -> None:
     assert "value guard: t gave 1" in str(recompile)
 
 
-def test_a_filter_of_guards() -> None:
+def test_a_guard_filter() -> None:
     filtered = {"guard_filter_fn": lambda entries: [True for _ in entries]}
     ran = run(read, [(ints(1, 3),), (ints(2, 3),), (ints(1, 4),)], options=filtered)
     assert ran.graphs == 2
 
 
-def test_numbers_are_not_looked_at() -> None:
+def test_branches_on_other_types_get_no_guards() -> None:
     def branches(x: Tensor, flag: int, name: str) -> Tensor:
         return x + 1 if flag and name else x - 1
 
@@ -131,67 +134,155 @@ def test_numbers_are_not_looked_at() -> None:
     assert ran.graphs == plain.frame_count
 
 
-def test_the_traced_graph_is_not_kept() -> None:
-    kept: list[weakref.ref[Any]] = []
+def test_a_guard_does_not_keep_the_traced_graph_alive() -> None:
+    nodes: list[weakref.ref[Any]] = []
 
     def backend(graph: torch.fx.GraphModule, _: Any) -> Any:
-        kept.extend(weakref.ref(node) for node in graph.graph.nodes)
+        nodes.extend(weakref.ref(node) for node in graph.graph.nodes)
         return lambda *args: (X[:1] * 3,)
 
     with value_guards() as log:
         torch.compile(read, backend=backend)(ints(1, 3))
     gc.collect()
     assert log.guards
-    assert kept
-    assert not [node for node in kept if node() is not None]
+    assert nodes
+    assert not [node for node in nodes if node() is not None]
 
 
-def test_another_thread_is_refused_and_left_alone() -> None:
-    seen: list[Any] = []
+def test_another_thread_is_refused_and_compiles_without_value_guards() -> None:
+    outcomes: list[Any] = []
 
-    def elsewhere() -> None:
+    def in_another_thread() -> None:
         try:
             with value_guards():
                 pass
         except ValueGuardError as error:
-            seen.append(error)
+            outcomes.append(error)
         with fullgraph.watch() as session:
             torch.compile(read, backend="eager")(ints(1, 3))
-        seen.append(len(session.sites))
+        outcomes.append(len(session.sites))
 
     with value_guards() as log:
-        thread = threading.Thread(target=elsewhere)
+        thread = threading.Thread(target=in_another_thread)
         thread.start()
         thread.join()
-    assert isinstance(seen[0], ValueGuardError)
-    assert seen[1] == 1
+    assert isinstance(outcomes[0], ValueGuardError)
+    assert outcomes[1] == 1
     assert log.guards == []
 
 
-def test_this_release_is_supported() -> None:
-    assert supported() is None
+def test_the_same_thread_may_open_a_block_after_another_thread() -> None:
+    def in_another_thread() -> None:
+        with value_guards():
+            pass
+
+    for _ in range(2):
+        thread = threading.Thread(target=in_another_thread)
+        thread.start()
+        thread.join()
+        with value_guards():
+            pass
 
 
-def test_another_release_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(needs, "RELEASES", ((1, 0),))
-    monkeypatch.setattr(package, "_hooks", None)
-    reason = supported()
-    assert reason is not None
-    assert torch.__version__.split("+")[0] in reason
-    with pytest.raises(ValueGuardError, match=r"only on 1\.0"), value_guards():
-        pass
+def test_a_wrapper_of_other_code_stays_after_the_block() -> None:
+    original = BuiltinVariable.call_function
+    calls: list[Any] = []
+    try:
+        with value_guards():
+            replacement = BuiltinVariable.call_function
+
+            def wrapper(self: Any, *args: Any) -> Any:
+                calls.append(self.fn)
+                return replacement(self, *args)
+
+            BuiltinVariable.call_function = wrapper
+        assert BuiltinVariable.call_function is wrapper
+        with fullgraph.watch() as session:
+            torch.compile(loops, backend="eager")(ints(2, 3))
+        assert len(session.sites) == 1
+        assert range in calls
+    finally:
+        BuiltinVariable.call_function = original
+
+
+def loops(t: Tensor) -> Tensor:
+    x = X
+    for i in range(t[0]):
+        x = x + i
+    return x
+
+
+def broken(*args: Any) -> Any:
+    raise RuntimeError("a bug")
 
 
 @pytest.mark.parametrize(
-    "need",
+    "place",
     [
-        needs.Need("torch._dynamo.utils:no_such_thing", None, ""),
-        needs.Need("torch._dynamo.no_such_module:x", None, ""),
-        needs.Need("torch._dynamo.utils:_get_fake_value_impl", ("node",), ""),
+        "fullgraph.value_guards.dynamo_patches.frame_values",
+        "fullgraph.value_guards.frame_values.FrameValues.read",
     ],
 )
-def test_a_missing_piece_is_refused(monkeypatch: pytest.MonkeyPatch, need: needs.Need) -> None:
-    monkeypatch.setattr(needs, "NEEDS", (need,))
-    reason = supported()
-    assert reason is not None
-    assert need.place.replace(":", ".") in reason
+def test_an_internal_error_leaves_the_graph_break(
+    monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr(place, broken)
+    with value_guards() as log, fullgraph.watch() as session:
+        result = torch.compile(read, backend="eager")(ints(1, 3))
+    assert torch.equal(result, read(ints(1, 3)))
+    assert len(session.sites) == 1
+    assert log.notes == ["internal error in value guards: RuntimeError: a bug"]
+
+
+def masks(t: Tensor) -> Tensor:
+    return X[torch.cat([t, t, t]) > 2]
+
+
+def test_an_internal_error_in_a_rewrite_leaves_the_graph_break(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fullgraph.value_guards.static_sizes._guarded_count", broken)
+    with value_guards() as log, fullgraph.watch() as session:
+        result = torch.compile(masks, backend="eager")(ints(1, 3))
+    assert torch.equal(result, masks(ints(1, 3)))
+    assert len(session.sites) == 1
+    assert log.notes == ["internal error in value guards: RuntimeError: a bug"]
+
+
+def test_dynamo_may_restart_its_analysis_during_a_rewrite(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fullgraph.value_guards import static_sizes
+
+    original, restarts = static_sizes._guarded_count, []
+
+    def restarts_once(*args: Any) -> int:
+        if not restarts:
+            restarts.append(True)
+            raise RestartAnalysis(restart_reason="a test")
+        return original(*args)
+
+    monkeypatch.setattr(static_sizes, "_guarded_count", restarts_once)
+    assert run(masks, [(ints(1, 3),)]).sites == 0
+    assert restarts
+
+
+def test_a_range_of_other_tensors_gets_no_guards() -> None:
+    def over_a_boolean(t: Tensor) -> Tensor:
+        return X * len(range(t[0] > 0))
+
+    def over_a_list(t: Tensor) -> Tensor:
+        return X * len(range(t))
+
+    assert run(over_a_boolean, [(ints(1, 3),)]).results[0] is not None
+    assert isinstance(run(over_a_list, [(ints(1, 3),)]).results[0], TypeError)
+
+
+def test_the_item_of_a_larger_tensor_raises_as_in_eager_mode() -> None:
+    ran = run(lambda t: X * t.item(), [(ints(1, 3),)])
+    assert isinstance(ran.results[0], RuntimeError)
+    assert ran.log.guards == []
+
+
+def test_a_long_value_is_shortened_in_the_log() -> None:
+    ran = run(lambda t: X * sum(t.tolist()), [(torch.arange(100),)])
+    assert len(ran.log.guards[0].shown) == 60
+    assert ran.log.guards[0].shown.endswith("…")

@@ -1,4 +1,4 @@
-"""Programs that read numbers and sizes from their integer inputs: one graph a value, no break."""
+"""Programs that read numbers and sizes from integer inputs: one graph per value, no break."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._dynamo.testing import CompileCounter
 
+from fullgraph.value_guards import value_guards
 from tests.value_guards.programs import (
     CASES,
     NAMES,
@@ -25,19 +27,19 @@ from tests.value_guards.run_and_compare import BACKENDS, X, asserts, ints, run
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.program.__name__)
 def test_a_value_is_known(case: Case) -> None:
-    ran = run(case.program, [(ints(*value),) for value in VALUES], "aot_eager")
+    ran = run(case.program, [(ints(*value),) for value in VALUES])
     assert ran.sites == 0
     assert ran.graphs == case.graphs
     assert ran.log.guards
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.program.__name__)
-def test_a_value_is_known_with_settings_and_in_one_graph(case: Case) -> None:
+def test_a_value_is_known_with_settings_that_capture_it(case: Case) -> None:
     calls = [(ints(*value),) for value in VALUES[:2]]
     with torch._dynamo.config.patch(
         capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
     ):
-        ran = run(case.program, calls, "eager", fullgraph=True)
+        ran = run(case.program, calls, "aot_eager", fullgraph=True)
     assert ran.sites == 0
     assert ran.graphs <= 2
 
@@ -48,13 +50,13 @@ def test_inductor(program: Callable[..., Any]) -> None:
     assert ran.sites == 0
 
 
-def test_a_size_that_stays_needs_no_other_graph() -> None:
+def test_another_value_of_the_same_size_does_not_recompile() -> None:
     ran = run(mask, [(ints(1, 3),), (ints(4, 2),), (ints(0, 9),), (ints(3, 1),)])
     assert ran.graphs == 1
-    assert [fact.kind for fact in ran.log.guards] == ["shape"]
+    assert [guard.kind for guard in ran.log.guards] == ["shape"]
 
 
-def test_truth_values_keep_the_tensor() -> None:
+def test_and_and_or_return_the_tensor() -> None:
     def either(t: Tensor) -> tuple[Tensor, Tensor]:
         return (t[0] > 2) or t[1], t[0] and t[1]
 
@@ -72,14 +74,14 @@ def test_negative_and_empty_values() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.bool])
-def test_every_kind_of_integer(dtype: torch.dtype) -> None:
+def test_every_integer_type(dtype: torch.dtype) -> None:
     def read(t: Tensor) -> Tensor:
         return X * t[0].item() + t.tolist()[1]
 
     assert run(read, [(ints(1, 0, dtype=dtype),), (ints(0, 1, dtype=dtype),)]).sites == 0
 
 
-def test_signs_of_zero_and_not_a_number() -> None:
+def test_negative_zero_and_nan() -> None:
     def divided(t: Tensor) -> Tensor:
         return torch.ones(2) / (t[0] * -1.0).item() + (t[0] / t[1]).item()
 
@@ -104,7 +106,7 @@ def test_containers() -> None:
     assert ran.graphs == 4
 
 
-def test_views_and_strange_layouts() -> None:
+def test_views_and_strides() -> None:
     def read(t: Tensor) -> Tensor:
         return X[: t[0, 1].item()] * t.t().tolist()[0][-1]
 
@@ -121,14 +123,10 @@ def test_buffers_attributes_and_globals() -> None:
             self.plain = torch.tensor(1)
 
         def forward(self, x: Tensor) -> Tensor:
-            return x[: self.size.item()] * self.plain.item() + WORLD.item()
+            return x[: self.size.item()] * self.plain.item() + GLOBAL_SIZE.item()
 
     module = Module()
     torch._dynamo.reset()
-    from torch._dynamo.testing import CompileCounter
-
-    from fullgraph.value_guards import value_guards
-
     counter = CompileCounter()
     compiled = torch.compile(module, backend=counter, fullgraph=True)
     with value_guards() as log:
@@ -136,17 +134,17 @@ def test_buffers_attributes_and_globals() -> None:
             lambda: None,
             lambda: module.size.fill_(3),
             lambda: setattr(module, "plain", torch.tensor(5)),
-            lambda: WORLD.add_(1),
+            lambda: GLOBAL_SIZE.add_(1),
             lambda: setattr(module, "size", torch.tensor(4)),
             lambda: None,
         ):
             change()
             assert torch.equal(compiled(X), module(X))
     assert counter.frame_count == 5
-    assert {fact.input for fact in log.guards} == {"self.size", "self.plain", "WORLD"}
+    assert {guard.input for guard in log.guards} == {"self.size", "self.plain", "GLOBAL_SIZE"}
 
 
-WORLD = torch.tensor(7)
+GLOBAL_SIZE = torch.tensor(7)
 
 
 def test_a_closure() -> None:
@@ -160,13 +158,11 @@ def test_a_closure() -> None:
     assert run(closed, [(X,)], "aot_eager").results[0].shape == (3, 4)
 
 
-def test_inputs_that_are_changed_between_calls() -> None:
+def test_a_tensor_that_is_mutated_between_calls() -> None:
     t = ints(1, 3)
 
     def read(x: Tensor) -> Tensor:
         return x * t[0].item()
-
-    from fullgraph.value_guards import value_guards
 
     torch._dynamo.reset()
     compiled = torch.compile(read, backend="eager", fullgraph=True)
@@ -219,8 +215,6 @@ def test_gradients_of_float_inputs(backend: str) -> None:
         assert x.grad is not None
         return value.detach(), x.grad
 
-    from fullgraph.value_guards import value_guards
-
     torch._dynamo.reset()
     compiled = torch.compile(loss, backend=backend, fullgraph=True)
     with value_guards():
@@ -232,7 +226,7 @@ def test_gradients_of_float_inputs(backend: str) -> None:
             torch.testing.assert_close(found, expected)
 
 
-def test_values_that_are_bad_still_raise() -> None:
+def test_invalid_values_raise_as_in_eager_mode() -> None:
     def look_up(t: Tensor) -> Tensor:
         return X[:, : TABLE[t[0]] // 10] + NAMES[t[1].item()]
 
@@ -257,6 +251,13 @@ def test_asserts_stay_in_the_graph() -> None:
     assert ran.log.guards == []
 
 
+def test_asserts_that_dynamo_does_not_rewrite_are_branches() -> None:
+    with torch._dynamo.config.patch(rewrite_assert_with_torch_assert=False):
+        ran = run(asserts, [(ints(1, 2),), (ints(3, 2),)], fullgraph=True)
+    assert ran.sites == 0
+    assert [guard.shown for guard in ran.log.guards] == ["True"]
+
+
 def test_after_a_break() -> None:
     def broken(t: Tensor) -> Tensor:
         x = X[: t[0].item()]
@@ -265,10 +266,10 @@ def test_after_a_break() -> None:
 
     ran = run(broken, [(ints(*value),) for value in ((3, 2), (2, 2), (3, 3))], "aot_eager")
     assert ran.sites == 1
-    assert {fact.function for fact in ran.log.guards} >= {"broken"}
+    assert {guard.function for guard in ran.log.guards} >= {"broken"}
 
 
-def test_a_function_inside_and_a_second_compile() -> None:
+def test_a_compiled_function_inside_another() -> None:
     def inner(t: Tensor) -> Tensor:
         return X[: t[0].item()]
 

@@ -1,31 +1,37 @@
-"""Ranks the causes, each with its cascades and with the frames that run in eager because of it."""
+"""Root causes: the break sites that no other break causes, the most urgent first."""
 
 from __future__ import annotations
 
 import msgspec
 
-from fullgraph.analysis.state import Ledger
+from fullgraph.analysis.occurrences import occurrences_by_site
+from fullgraph.analysis.sites import break_sites
+from fullgraph.analysis.skipped_frames import find_skipped_frames
+from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.events import Reason
-from fullgraph.model.report import YOURS, Cascade, Cause, Site
-from fullgraph.registry.taxonomy import ASKED_FOR, advice_for, category_of
+from fullgraph.model.owners import YOURS
+from fullgraph.model.report import BreakSite, CascadingBreak, RootCause
+from fullgraph.registry.taxonomy import USER_REQUESTED, advice_for, category_of
 
-CHAINED = "Dynamo met it while it handled the break above"
+CHAINED = "it happened while Dynamo handled the break above"
 
 
-def rank_causes(ledger: Ledger) -> None:
-    causes = [_cause(ledger, site) for site in ledger.sites.values() if site.cascade_of is None]
+def rank_causes(state: AnalysisState) -> tuple[RootCause, ...]:
+    """Return the root causes, each with its cascading breaks and the frames that it skips."""
+    sites = state.result(break_sites).values()
+    causes = [_cause(state, site) for site in sites if site.cascade_of is None]
     causes.sort(key=_urgency)
-    ledger.causes = [
+    return tuple(
         msgspec.structs.replace(cause, rank=rank) for rank, cause in enumerate(causes, start=1)
-    ]
+    )
 
 
-def _urgency(cause: Cause) -> tuple[bool, bool, int, int, bool, str, int, int]:
-    """What costs most comes first; what the program asked for comes last."""
+def _urgency(cause: RootCause) -> tuple[bool, bool, int, int, bool, str, int, int]:
+    """Return a sort key: the most expensive first, breaks that the program requests last."""
     return (
-        cause.asked_for,
+        cause.user_requested,
         not cause.raised,
-        -len(cause.eager_frames),
+        -len(cause.skipped_frames),
         -cause.occurrences,
         cause.owner != YOURS,
         cause.file,
@@ -34,47 +40,50 @@ def _urgency(cause: Cause) -> tuple[bool, bool, int, int, bool, str, int, int]:
     )
 
 
-def _cause(ledger: Ledger, site: Site) -> Cause:
-    frames = [frame.qualified for frame in ledger.eager_frames if frame.site == site.key]
-    return Cause(
+def _cause(state: AnalysisState, site: BreakSite) -> RootCause:
+    skipped = [
+        frame.qualified for frame in state.result(find_skipped_frames) if frame.site == site.key
+    ]
+    return RootCause(
         **msgspec.structs.asdict(site),
         rank=0,
-        cascades=(*_chained(ledger, site), *_cascading_sites(ledger, site)),
-        eager_frames=tuple(dict.fromkeys(frames)),
-        asked_for=site.category == ASKED_FOR,
+        cascades=(*_chained(state, site), *_cascading_sites(state, site)),
+        skipped_frames=tuple(dict.fromkeys(skipped)),
+        user_requested=site.category == USER_REQUESTED,
         advice=advice_for(site.category),
     )
 
 
-def _chained(ledger: Ledger, site: Site) -> list[Cascade]:
+def _chained(state: AnalysisState, site: BreakSite) -> list[CascadingBreak]:
+    """Return the breaks that Dynamo reports together with this one."""
     counts: dict[Reason, int] = {}
-    for occurrence in ledger.occurrences_of[site.key]:
+    for occurrence in state.result(occurrences_by_site)[site.key]:
         for reason in occurrence.event.reasons[1:]:
-            # Context and hints differ from run to run; these do not.
+            # The context and the hints may differ between occurrences.
             kind = Reason(reason.type, reason.id, reason.explanation)
             counts[kind] = counts.get(kind, 0) + 1
     return [_cascade(site, reason, count, CHAINED) for reason, count in counts.items()]
 
 
-def _cascading_sites(ledger: Ledger, site: Site) -> list[Cascade]:
+def _cascading_sites(state: AnalysisState, site: BreakSite) -> list[CascadingBreak]:
     return [
         _cascade(
             other, Reason(other.type, other.id, other.explanation), other.occurrences, other.because
         )
-        for other in ledger.sites.values()
+        for other in state.result(break_sites).values()
         if other.cascade_of == site.key
     ]
 
 
-def _cascade(place: Site, reason: Reason, count: int, because: str) -> Cascade:
-    return Cascade(
+def _cascade(site: BreakSite, reason: Reason, count: int, because: str) -> CascadingBreak:
+    return CascadingBreak(
         id=reason.id,
         type=reason.type,
         category=category_of(reason.type, reason.explanation),
-        file=place.file,
-        line=place.line,
-        column=place.column,
-        function=place.function,
+        file=site.file,
+        line=site.line,
+        column=site.column,
+        function=site.function,
         occurrences=count,
         because=because,
     )

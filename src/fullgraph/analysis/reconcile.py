@@ -1,53 +1,54 @@
-"""Compares what we captured with what torch itself counts, and says where they differ.
+"""Compare the captured counts with torch's own and explain the differences.
 
-The numbers that torch keeps are known to be wrong in places, so a difference is no alarm. It is
-shown all the same, with the reason where we can derive it from captured facts, because the reader
-may be looking at the other number.
+Some of torch's own numbers are known to be wrong, so a difference is not an error. The report shows
+it anyway, because the reader may know only the other number. The explanation comes from captured
+facts.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from fullgraph.analysis.state import CompileKey, Ledger, Occurrence
+from fullgraph.analysis.compiles import compiles_by_id
+from fullgraph.analysis.occurrences import Occurrence, list_occurrences
+from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.model.events import Graph
 from fullgraph.model.report import Disagreement
 
-UNEXPLAINED = "we cannot explain this difference; please report it"
+UNEXPLAINED = "fullgraph cannot explain this difference; please report it"
 
 
-def reconcile(ledger: Ledger) -> None:
-    ledger.disagreements += [
-        finding for finding in (_breaks(ledger), _graphs(ledger), _ops(ledger)) if finding
-    ]
+def find_disagreements(state: AnalysisState) -> tuple[Disagreement, ...]:
+    """Return the counts that differ from torch's own."""
+    found = (_breaks(state), _graphs(state), _ops(state))
+    return tuple(disagreement for disagreement in found if disagreement)
 
 
-def _breaks(ledger: Ledger) -> Disagreement | None:
-    ours = len(ledger.occurrences)
-    theirs = sum(compile_.counted_breaks for compile_ in ledger.compiles.values())
+def _breaks(state: AnalysisState) -> Disagreement | None:
+    compiles, occurrences = state.result(compiles_by_id), state.result(list_occurrences)
+    ours = len(occurrences)
+    theirs = sum(event.counted_breaks for event in compiles.values())
     if ours == theirs:
         return None
-    uncounted = sum(o.outcome in ("skipped", "raised") for o in ledger.occurrences)
-    jumps = sum(_is_uncounted_jump(o) for o in ledger.occurrences)
-    unfinished = sum(
-        bool(o.event.compile) and o.compile not in ledger.compiles for o in ledger.occurrences
-    )
+    uncounted = sum(o.outcome in ("skipped", "raised") for o in occurrences)
+    jumps = sum(map(_is_uncounted_jump, occurrences))
+    unfinished = sum(bool(o.event.compile) and o.compile not in compiles for o in occurrences)
     parts = []
     if uncounted:
         parts.append(f"{uncounted} that ended in a skipped frame or an error")
     if jumps:
-        parts.append(f"{jumps} at a branch on data")
+        parts.append(f"{jumps} at a data-dependent branch")
     if unfinished:
         parts.append(f"{unfinished} in a compile that did not finish")
-    explained = ours - theirs == uncounted + jumps
-    why = f"it leaves out {', '.join(parts)}" if parts else UNEXPLAINED
-    if parts and not explained and not unfinished:
-        why = f"{why}; {abs(ours - theirs - uncounted - jumps)} remain unexplained"
+    why = f"torch does not count {' and '.join(parts)}" if parts else UNEXPLAINED
+    unexplained = abs(ours - theirs - uncounted - jumps)
+    if parts and unexplained and not unfinished:
+        why = f"{why}; {unexplained} remain unexplained"
     return Disagreement("breaks", ours, 'torch._dynamo.utils.counters["graph_break"]', theirs, why)
 
 
 def _is_uncounted_jump(occurrence: Occurrence) -> bool:
-    """A branch in the function being compiled; one in a function that it calls is counted."""
+    """Return whether torch does not count this branch: it counts only branches in callees."""
     return (
         occurrence.event.reasons[0].type == "Data-dependent branching"
         and occurrence.event.stack.traced == 1
@@ -55,30 +56,28 @@ def _is_uncounted_jump(occurrence: Occurrence) -> bool:
     )
 
 
-def _graphs(ledger: Ledger) -> Disagreement | None:
-    ours = len(ledger.graphs)
-    theirs = sum(compile_.counted_graphs for compile_ in ledger.compiles.values())
-    if ours == theirs or _is_unfinished(ledger):
+def _graphs(state: AnalysisState) -> Disagreement | None:
+    compiles, graphs = state.result(compiles_by_id), state.events(Graph)
+    ours = len(graphs)
+    theirs = sum(event.counted_graphs for event in compiles.values())
+    is_unfinished = any((process, graph.compile) not in compiles for process, graph in graphs)
+    if ours == theirs or is_unfinished:
         return None
-    failed = sum(_failed(ledger, process, graph) for process, graph in ledger.graphs)
+    failed = sum(bool(compiles[process, graph.compile].error) for process, graph in graphs)
     why = UNEXPLAINED
     if ours - theirs == failed:
-        why = f"it leaves out {failed} that the backend failed to compile"
+        why = f"torch does not count {failed} that the backend failed to compile"
     source = 'torch._dynamo.utils.counters["stats"]["unique_graphs"]'
     return Disagreement("graphs", ours, source, theirs, why)
 
 
-def _failed(ledger: Ledger, process: int, graph: Graph) -> bool:
-    compile_ = ledger.compiles.get((process, graph.compile))
-    return compile_ is not None and bool(compile_.error)
-
-
-def _ops(ledger: Ledger) -> Disagreement | None:
-    """Operations, only of compiles for which torch kept a figure."""
+def _ops(state: AnalysisState) -> Disagreement | None:
+    """Compare the operations of the compiles for which torch has a number."""
     ours: dict[CompileKey, int] = defaultdict(int)
-    for process, graph in ledger.graphs:
+    for process, graph in state.events(Graph):
         ours[process, graph.compile] += graph.ops
-    known = {k: c.counted_ops for k, c in ledger.compiles.items() if c.counted_ops is not None}
+    compiles = state.result(compiles_by_id)
+    known = {key: e.counted_ops for key, e in compiles.items() if e.counted_ops is not None}
     captured = sum(ours[key] for key in known)
     theirs = sum(known.values())
     if captured == theirs:
@@ -86,7 +85,3 @@ def _ops(ledger: Ledger) -> Disagreement | None:
     return Disagreement(
         "ops", captured, "torch._dynamo.utils.get_compilation_metrics()", theirs, UNEXPLAINED
     )
-
-
-def _is_unfinished(ledger: Ledger) -> bool:
-    return any((process, graph.compile) not in ledger.compiles for process, graph in ledger.graphs)

@@ -1,81 +1,76 @@
-"""Occurrences of one type of break at one place are one site: that is what a person fixes."""
+"""Break sites: all occurrences of one type of break at one location, which one fix removes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from fullgraph.analysis.state import Ledger, Occurrence
-from fullgraph.model.events import Code, Frame
-from fullgraph.model.report import YOURS, Site
+from fullgraph.analysis.cascades import find_cascades
+from fullgraph.analysis.occurrences import (
+    Occurrence,
+    break_frame,
+    occurrences_by_site,
+    qualified_name,
+)
+from fullgraph.analysis.state import AnalysisState
+from fullgraph.model.events import Frame
+from fullgraph.model.owners import YOURS
+from fullgraph.model.report import BreakSite
 from fullgraph.registry.taxonomy import category_of
 
 
-def group_sites(ledger: Ledger) -> None:
-    for occurrence in ledger.occurrences:
-        ledger.occurrences_of.setdefault(site_key(occurrence), []).append(occurrence)
-    for key, occurrences in ledger.occurrences_of.items():
-        ledger.sites[key] = _describe(ledger, key, occurrences)
+def list_sites(state: AnalysisState) -> tuple[BreakSite, ...]:
+    """Return the break sites, sorted by location."""
+    sites = state.result(break_sites).values()
+    return tuple(sorted(sites, key=lambda site: (site.file, site.line, site.column or 0)))
 
 
-def site_key(occurrence: Occurrence) -> str:
-    place = place_of(occurrence)
-    column = "" if place.column is None else f":{place.column}"
-    # Generated code has no file, so its line numbers say little without the function.
-    function = f" {place.function}" if place.file.startswith("<") else ""
-    return f"{occurrence.event.reasons[0].type} @ {place.file}:{place.line}{column}{function}"
+def break_sites(state: AnalysisState) -> dict[str, BreakSite]:
+    """Return the break sites by their key, in the order of their first occurrences."""
+    return {
+        key: _describe(state, key, occurrences)
+        for key, occurrences in state.result(occurrences_by_site).items()
+    }
 
 
-def place_of(occurrence: Occurrence) -> Frame:
-    """Where the break is; one that was raised before tracing began is at the function's start."""
-    event = occurrence.event
-    if event.stack.frames and event.stack.traced:
-        return event.stack.frames[-1]
-    return Frame(event.root.file, event.root.line, event.root.function)
-
-
-def name_of(code: Code) -> str:
-    return code.qualified or code.function
-
-
-def _your_line(ledger: Ledger, place: Frame, frames: Sequence[Frame]) -> Frame | None:
-    """The user's own line that leads to a place in somebody else's code."""
-    if ledger.owners.of_file(place.file) == YOURS:
-        return None
-    return ledger.owners.your_line(frames)
-
-
-def _describe(ledger: Ledger, key: str, occurrences: list[Occurrence]) -> Site:
-    # The deepest stack shows most: how the program reached the place, not only where it resumed.
-    fullest = max(occurrences, key=lambda o: o.event.stack.traced)
-    event = fullest.event
-    reason, place = event.reasons[0], place_of(fullest)
-    owner = ledger.owners.of_stack(event.stack.frames or (place,))
+def _describe(state: AnalysisState, key: str, occurrences: list[Occurrence]) -> BreakSite:
+    # The deepest stack shows how the program reached the break, not only where it resumed.
+    deepest = max(occurrences, key=lambda occurrence: occurrence.event.stack.traced)
+    event = deepest.event
+    reason, frame = event.reasons[0], break_frame(deepest)
     outcomes = Counter(occurrence.outcome for occurrence in occurrences)
-    return Site(
+    cascade = state.result(find_cascades).get(key)
+    return BreakSite(
         key=key,
         id=reason.id,
         type=reason.type,
         category=category_of(reason.type, reason.explanation),
-        owner=owner,
-        file=place.file,
-        line=place.line,
-        column=place.column,
-        function=place.function,
+        owner=state.owners.owner_of_stack(event.stack.frames or (frame,)),
+        file=frame.file,
+        line=frame.line,
+        column=frame.column,
+        function=frame.function,
         occurrences=len(occurrences),
         resumed=outcomes["resumed"],
         cut=outcomes["cut"],
         skipped=outcomes["skipped"],
         raised=outcomes["raised"],
-        frames=tuple(dict.fromkeys(name_of(o.event.root) for o in occurrences)),
+        frames=tuple(dict.fromkeys(qualified_name(each.event.root) for each in occurrences)),
         explanation=reason.explanation,
         hints=reason.hints,
         context=reason.context,
-        via=_your_line(ledger, place, event.stack.frames),
-        cascade_of=None,
-        because="",
+        via=_user_frame(state, frame, event.stack.frames),
+        cascade_of=cascade.cause if cascade else None,
+        because=cascade.because if cascade else "",
         excerpt=event.stack.excerpt,
-        end_line=place.end_line,
-        end_column=place.end_column,
+        end_line=frame.end_line,
+        end_column=frame.end_column,
         stack=event.stack.frames,
     )
+
+
+def _user_frame(state: AnalysisState, frame: Frame, stack: Sequence[Frame]) -> Frame | None:
+    """Return the user's line that leads to a break in other code; None for the user's own code."""
+    if state.owners.owner_of(frame.file) == YOURS:
+        return None
+    return state.owners.user_frame(stack)

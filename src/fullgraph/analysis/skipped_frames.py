@@ -1,80 +1,83 @@
-"""Frames that Dynamo gave up on whole, each with the site that caused it."""
+"""Skipped frames: functions that run entirely in eager mode, each with its root cause."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fullgraph.analysis.sites import name_of, site_key
-from fullgraph.analysis.state import CompileKey, Ledger, Occurrence
+from fullgraph.analysis.cascades import find_cascades
+from fullgraph.analysis.compiles import compiles_by_id
+from fullgraph.analysis.occurrences import list_occurrences, qualified_name, site_key
+from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.model.events import Code, Skip
-from fullgraph.model.report import TORCH, EagerFrame
-
-
-def settle_outcomes(ledger: Ledger) -> None:
-    """Before torch 2.11 a break in a loop was logged as if tracing went on, and then it did not."""
-    last_break: dict[CompileKey, Occurrence] = {}
-    for occurrence in ledger.occurrences:
-        last_break[occurrence.compile] = occurrence
-    for key, compile_ in ledger.compiles.items():
-        if compile_.outcome == "skipped" and key in last_break:
-            last_break[key].outcome = "skipped"
-
-
-def find_eager_frames(ledger: Ledger) -> None:
-    """A function that several processes or instances skipped is one frame, seen several times."""
-    found: dict[Code, _Skip] = {}
-    blamed: set[CompileKey] = set()
-    for occurrence in ledger.occurrences:
-        if occurrence.outcome == "skipped":
-            blamed.add(occurrence.compile)
-            skip = found.setdefault(occurrence.event.root, _Skip())
-            skip.site = skip.site or _cause_of(ledger, site_key(occurrence))
-            skip.count += 1
-    for key, compile_ in ledger.compiles.items():
-        if compile_.outcome == "skipped" and key not in blamed:
-            skip = found.setdefault(compile_.code, _Skip())
-            skip.error = skip.error or compile_.error
-            skip.count += 1
-    for event in _skips_that_matter(ledger):
-        found.setdefault(event.code, _Skip(1, None, event.reason))
-    ledger.eager_frames += [_describe(ledger, code, skip) for code, skip in found.items()]
-
-
-def _skips_that_matter(ledger: Ledger) -> list[Skip]:
-    """Harmless where functions further in were compiled; otherwise all was left to eager.
-
-    torch passes many functions of its own through Dynamo, which it never means to be compiled;
-    they tell something only when nothing at all was.
-    """
-    compiled_inside = {code for compile_ in ledger.compiles.values() for code in compile_.under}
-    return [
-        event
-        for event in ledger.skips
-        if event.code not in compiled_inside
-        and (not ledger.compiles or ledger.owners.of_file(event.code.file) != TORCH)
-    ]
+from fullgraph.model.owners import TORCH
+from fullgraph.model.report import SkippedFrame
 
 
 @dataclass
-class _Skip:
+class _Skips:
+    """How often a function was skipped, and why."""
+
     count: int = 0
     site: str | None = None
     error: str = ""
 
 
-def _cause_of(ledger: Ledger, key: str) -> str:
-    return ledger.sites[key].cascade_of or key
+def find_skipped_frames(state: AnalysisState) -> tuple[SkippedFrame, ...]:
+    """Return the skipped frames; a function that several processes skip is one frame."""
+    found: dict[Code, _Skips] = {}
+    explained = _add_breaks(state, found)
+    for key, event in state.result(compiles_by_id).items():
+        if event.outcome == "skipped" and key not in explained:
+            skips = found.setdefault(event.code, _Skips())
+            skips.error = skips.error or event.error
+            skips.count += 1
+    for skip in _relevant_skips(state):
+        found.setdefault(skip.code, _Skips(1, None, skip.reason))
+    return tuple(_describe(state, code, skips) for code, skips in found.items())
 
 
-def _describe(ledger: Ledger, code: Code, skip: _Skip) -> EagerFrame:
-    return EagerFrame(
+def _add_breaks(state: AnalysisState, found: dict[Code, _Skips]) -> set[CompileKey]:
+    """Add the frames that a break skips; return their compiles."""
+    explained: set[CompileKey] = set()
+    for occurrence in state.result(list_occurrences):
+        if occurrence.outcome == "skipped":
+            explained.add(occurrence.compile)
+            skips = found.setdefault(occurrence.event.root, _Skips())
+            skips.site = skips.site or _root_cause(state, site_key(occurrence))
+            skips.count += 1
+    return explained
+
+
+def _relevant_skips(state: AnalysisState) -> list[Skip]:
+    """Return the functions that Dynamo did not try, unless functions that they call were compiled.
+
+    torch passes many functions of its own to Dynamo that are never meant to be compiled. They are
+    relevant only if nothing at all was compiled.
+    """
+    compiles = state.result(compiles_by_id)
+    with_compiled_callees = {code for event in compiles.values() for code in event.under}
+    return [
+        event
+        for _, event in state.events(Skip)
+        if event.code not in with_compiled_callees
+        and (not compiles or state.owners.owner_of(event.code.file) != TORCH)
+    ]
+
+
+def _root_cause(state: AnalysisState, key: str) -> str:
+    cascade = state.result(find_cascades).get(key)
+    return cascade.cause if cascade else key
+
+
+def _describe(state: AnalysisState, code: Code, skips: _Skips) -> SkippedFrame:
+    return SkippedFrame(
         function=code.function,
-        qualified=name_of(code),
+        qualified=qualified_name(code),
         file=code.file,
         line=code.line,
         resumed_at=code.resumed_at,
-        owner=ledger.owners.of_file(code.file),
-        occurrences=skip.count,
-        site=skip.site,
-        reason=skip.error,
+        owner=state.owners.owner_of(code.file),
+        occurrences=skips.count,
+        site=skips.site,
+        reason=skips.error,
     )

@@ -1,77 +1,67 @@
-"""Closes the ledger: the numbers of the headline, and everything in the report's words."""
+"""The summary of a report: its counts, its environment and what could not be captured."""
 
 from __future__ import annotations
 
-from fullgraph.analysis.state import Ledger
-from fullgraph.model.report import (
-    REPORT_FORMAT,
-    Environment,
-    Failure,
-    GraphFinding,
-    Report,
-    Summary,
-)
+from fullgraph.analysis.causes import rank_causes
+from fullgraph.analysis.compiles import compiles_by_id
+from fullgraph.analysis.occurrences import list_occurrences
+from fullgraph.analysis.recompiles import list_recompiles
+from fullgraph.analysis.sites import break_sites
+from fullgraph.analysis.skipped_frames import find_skipped_frames
+from fullgraph.analysis.state import AnalysisState
+from fullgraph.model.events import Backward, End, Graph, Problem, Settings
+from fullgraph.model.owners import package_folders
+from fullgraph.model.report import Environment, Summary
 
 
-def summarise(ledger: Ledger) -> Report:
-    return Report(
-        format=REPORT_FORMAT,
-        summary=_summary(ledger),
-        environment=_environment(ledger),
-        causes=tuple(ledger.causes),
-        sites=tuple(sorted(ledger.sites.values(), key=lambda s: (s.file, s.line, s.column or 0))),
-        eager_frames=tuple(ledger.eager_frames),
-        recompiles=tuple(ledger.recompiles),
-        graphs=tuple(
-            GraphFinding(
-                graph.compile,
-                graph.root.function,
-                graph.root.file,
-                graph.root.line,
-                graph.ops,
-                graph.backend,
-            )
-            for _, graph in ledger.graphs
-        ),
-        disagreements=tuple(ledger.disagreements),
-        errors=tuple(
-            Failure(c.id, c.code.function, c.code.file, c.code.line, c.outcome, c.error)
-            for c in ledger.compiles.values()
-            if c.error
-        ),
-        problems=tuple(ledger.problems),
-    )
-
-
-def _summary(ledger: Ledger) -> Summary:
-    compiles = [c for c in ledger.compiles.values() if c.outcome != "limit"]
-    # A compile inside another is part of its time already.
-    seconds = sum(c.seconds for c in compiles if not c.nested)
+def summarize(state: AnalysisState) -> Summary:
+    """Return the counts of the report."""
+    finished = state.result(compiles_by_id).values()
+    compiles = [event for event in finished if event.outcome != "limit"]
+    graphs = state.events(Graph)
+    # The time of a nested compile is part of the outer one.
+    seconds = sum(event.seconds for event in compiles if not event.nested)
+    seconds += sum(event.seconds for _, event in state.events(Backward))
     return Summary(
-        causes=len(ledger.causes),
-        sites=len(ledger.sites),
-        occurrences=len(ledger.occurrences),
-        eager_frames=len(ledger.eager_frames),
+        causes=len(state.result(rank_causes)),
+        sites=len(state.result(break_sites)),
+        occurrences=len(state.result(list_occurrences)),
+        skipped_frames=len(state.result(find_skipped_frames)),
         compiles=len(compiles),
-        recompiles=len(ledger.recompiles),
-        graphs=len(ledger.graphs),
-        ops=sum(graph.ops for _, graph in ledger.graphs),
-        compile_seconds=round(seconds + sum(b.seconds for b in ledger.backwards), 3),
+        recompiles=len(state.result(list_recompiles)),
+        graphs=len(graphs),
+        ops=sum(graph.ops for _, graph in graphs),
+        compile_seconds=round(seconds, 3),
     )
 
 
-def _environment(ledger: Ledger) -> Environment:
-    programs = [header for header in ledger.headers if header.role == "program"]
-    # The runner knows the command that was given; a process only knows its own.
-    first = next((h for h in ledger.headers if h.role == "runner"), ledger.headers[0])
+def describe_environment(state: AnalysisState) -> Environment:
+    """Return where the sessions come from, and the settings at the end of the last one."""
+    programs = [header for header in state.headers if header.role == "program"]
+    # Only the runner knows the command that the user typed.
+    first = next((h for h in state.headers if h.role == "runner"), state.headers[0])
+    settings = state.events(Settings)
     return Environment(
         fullgraph=first.fullgraph,
-        torch=", ".join(dict.fromkeys(h.torch for h in ledger.headers if h.torch)),
+        torch=", ".join(dict.fromkeys(h.torch for h in state.headers if h.torch)),
         python=first.python,
         platform=first.platform,
         command=first.command,
         directory=first.directory,
         processes=len(programs),
-        killed=len(programs) - ledger.ended,
-        settings=ledger.settings,
+        killed=len(programs) - _ended(state),
+        settings=settings[-1][1].values if settings else {},
+        package_folders=package_folders(state.headers),
     )
+
+
+def _ended(state: AnalysisState) -> int:
+    """Return how many processes of the program ended by themselves."""
+    ends = {process for process, _ in state.events(End)}
+    return sum(state.headers[process].role == "program" for process in ends)
+
+
+def list_problems(state: AnalysisState) -> tuple[Problem, ...]:
+    """Return what could not be captured or read back."""
+    unread = [Problem(warning) for session in state.sessions for warning in session.warnings]
+    return (*unread, *(problem for _, problem in state.events(Problem)))

@@ -1,4 +1,4 @@
-"""`fullgraph.watch` and `fullgraph.explain`: the same capture, from inside a program."""
+"""`fullgraph.watch` and `fullgraph.explain`: capturing from inside a program."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from fullgraph.capture.dynamo_hooks import (
+    import_dynamo,
+    original_function,
+    reset_dynamo,
+    unsupported_error,
+)
 from fullgraph.capture.header import describe_process
 from fullgraph.errors import CaptureError
 from fullgraph.model.events import End, Event
-from fullgraph.model.report import Cause, Report, Site, Summary
+from fullgraph.model.report import BreakSite, Report, RootCause, Summary
 from fullgraph.model.session import Session
 
 
 class Watch:
-    """Everything that Dynamo did between the start and the end of a `with` block.
+    """Captures everything that Dynamo does in a `with` block.
 
-    `report()` can be asked for at any time, inside the block or after it; `print(session)` shows
-    it as the command line does, and `save(path)` keeps it for `fullgraph report`.
+    `report()` can be called at any time, inside the block or after it. `print(watch)` shows the
+    report as the command line does, and `save(path)` keeps the session for `fullgraph report`.
     """
 
     def __init__(self) -> None:
@@ -29,9 +35,8 @@ class Watch:
 
     def __enter__(self) -> Watch:
         if self._header is None:
-            raise CaptureError("torch is not installed here: pip install torch")
-        import torch._dynamo  # noqa: F401  (what is listened to has to be there)
-
+            raise _torch_missing_error()
+        import_dynamo()
         from fullgraph.capture.dynamo_listener import capture
 
         self._header = describe_process()
@@ -50,30 +55,35 @@ class Watch:
         capture.unsubscribe(self._events.append)
 
     def session(self) -> Session:
-        """The raw facts so far."""
+        """Return the events captured so far."""
         if self._header is None:
-            raise CaptureError("torch is not installed here: pip install torch")
+            raise _torch_missing_error()
         end = End(round(time.perf_counter() - self._started, 6))
         return Session(self._header, (*self._events, end))
 
     def report(self) -> Report:
-        from fullgraph.analysis import analyse
+        """Return the report of the events captured so far."""
+        from fullgraph.analysis import analyze
 
-        return analyse([self.session()])
+        return analyze([self.session()])
 
     @property
     def summary(self) -> Summary:
+        """The counts of the report."""
         return self.report().summary
 
     @property
-    def causes(self) -> tuple[Cause, ...]:
+    def causes(self) -> tuple[RootCause, ...]:
+        """The root causes, the most urgent first."""
         return self.report().causes
 
     @property
-    def sites(self) -> tuple[Site, ...]:
+    def sites(self) -> tuple[BreakSite, ...]:
+        """All break sites, by location."""
         return self.report().sites
 
     def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the session to a file that `fullgraph report` reads."""
         self.session().save(path)
 
     def __str__(self) -> str:
@@ -81,40 +91,37 @@ class Watch:
 
 
 def watch() -> Watch:
-    """Capture what happens in a `with` block: `with fullgraph.watch() as session: ...`."""
+    """Return a context manager that captures a block: `with fullgraph.watch() as session: ...`."""
     return Watch()
 
 
 def explain(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Report:
-    """Compile `fn`, call it once with these arguments, and report every break on the way.
+    """Compile `fn`, call it once with these arguments, and return the report.
 
-    Any compiled code in the process is forgotten before and after, as a second compile of code
-    that is already cached would show nothing. The graphs run uncompiled, so this is quick.
+    All compiled code of the process is discarded before and after, because code that is already
+    compiled would show nothing. The graphs run without a backend, so this is quick.
     """
     if _torch_is_missing():
-        raise CaptureError("torch is not installed here: pip install torch")
+        raise _torch_missing_error()
     import torch
 
-    plain = _uncompiled(fn)
-    torch._dynamo.reset()
+    import_dynamo()
+    reset_dynamo()
     session = watch()
     try:
         with session:
-            torch.compile(plain, backend="eager")(*args, **kwargs)
-    except torch._dynamo.exc.Unsupported:
-        # Something inside asks for fullgraph=True; the break that it met is in the report.
+            torch.compile(original_function(fn), backend="eager")(*args, **kwargs)
+    except unsupported_error():
+        # Code inside uses fullgraph=True; the break that it raised is in the report.
         if not any(cause.raised for cause in session.causes):
             raise
     finally:
-        torch._dynamo.reset()
+        reset_dynamo()
     return session.report()
 
 
-def _uncompiled(fn: Any) -> Callable[..., Any]:
-    """The function behind one that `torch.compile` returned; others are returned as they are."""
-    inner = getattr(fn, "_torchdynamo_orig_callable", None) or getattr(fn, "_orig_mod", None)
-    found: Callable[..., Any] = inner if callable(inner) else fn
-    return found
+def _torch_missing_error() -> CaptureError:
+    return CaptureError("torch is not installed; install it with pip install torch")
 
 
 def _torch_is_missing() -> bool:

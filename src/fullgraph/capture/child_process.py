@@ -1,4 +1,4 @@
-"""Capturing in a process that `fullgraph run` started, or that such a process started."""
+"""Capture in a process that `fullgraph run` started, and in its child processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
 class SessionFile:
-    """One process's session. The file appears with the first event, each in one system call."""
+    """The session file of this process, created with the first event."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -35,6 +35,7 @@ class SessionFile:
         self._started = time.perf_counter()
 
     def write(self, event: Event) -> None:
+        """Write an event with one system call; an error stops capturing, not the program."""
         if self._broken:
             return
         try:
@@ -44,45 +45,48 @@ class SessionFile:
                 self._recover()
                 _write_all(self._file, self._encoder.event(event))
         except Exception as error:
-            # Whatever it is, it must not reach the program.
+            # No exception may reach the program.
             self._broken = True
-            self._complain(error)
+            self._warn(error)
 
-    def _complain(self, error: Exception) -> None:
+    def _warn(self, error: Exception) -> None:
         with contextlib.suppress(Exception):
-            sys.stderr.write(f"fullgraph: capturing stopped, no session can be written: {error}\n")
+            sys.stderr.write(
+                f"fullgraph: capturing stopped; the session cannot be written: {error}\n"
+            )
 
     def _open(self, event: Event) -> None:
         self._path = self._folder / f"{time.time_ns():020d}-{os.getpid()}{SUFFIX}"
         self._file = os.open(self._path, _APPEND | os.O_CREAT, 0o644)
         self._identity = _identity(self._file)
-        # In one piece: a file without a whole header could not be read.
+        # One write: a file with an incomplete header could not be read.
         header = self._encoder.header(describe_process())
         _write_all(self._file, header + self._encoder.event(event))
         util = sys.modules.get("multiprocessing.util")
         if util is not None:
-            # A forked worker leaves without running exit handlers, but it does run finalizers.
+            # A forked worker ends without exit handlers, but it runs finalizers.
             util.Finalize(None, self.end, exitpriority=-1000)
 
     def _recover(self) -> None:
-        """A program may close all descriptors, and a file of its own then gets this number."""
+        """Open the file again if the program closed its descriptor or uses it for another file."""
         if _identity(self._file) != self._identity:
             self._file = os.open(self._path, _APPEND)
 
     def after_fork(self) -> None:
-        """The parent's file stays the parent's; the child gets its own when it has something."""
+        """Close the file of the parent in a forked child, which creates a file of its own."""
         if self._file >= 0 and _identity(self._file) == self._identity:
             os.close(self._file)
         self._start()
 
     def end(self) -> None:
+        """Write that the process ended by itself."""
         if self._file >= 0 and not self._ended:
             self._ended = True
             self.write(End(round(time.perf_counter() - self._started, 6)))
 
 
 def start(folder: str) -> None:
-    """Called when torch._dynamo has been imported."""
+    """Write the events of this process to `folder`; called when Dynamo has been imported."""
     file = SessionFile(Path(folder))
     atexit.register(file.end)
     if hasattr(os, "register_at_fork"):

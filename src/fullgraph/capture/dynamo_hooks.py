@@ -1,7 +1,14 @@
-"""What capturing needs of Dynamo, release by release: one table, and looking it up."""
+"""The private names of torch that capturing uses, and the releases that have them.
+
+No other module of `capture/` and `catalog/` names a private module of torch. A name that is missing
+raises a `CaptureError` that names the release: a silent zero would be wrong.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -12,7 +19,7 @@ _SYMBOLIC = "torch._dynamo.symbolic_convert"
 
 
 class Hook(NamedTuple):
-    """A function of Dynamo that is listened to, and the releases [since, until) that have it."""
+    """A function of Dynamo to listen to, and the releases [since, until) that have it."""
 
     place: str
     since: tuple[int, int]
@@ -21,46 +28,38 @@ class Hook(NamedTuple):
     why: str
 
     def serves(self, release: tuple[int, int]) -> bool:
+        """Return whether a release has this function."""
         return self.since <= release and (self.until is None or release < self.until)
 
 
-# `listener` is the pair of methods of `Capture`, `_before_*` and `_after_*`, that hears of it.
+# `listener` is the name of two methods of a listener, `before_*` and `after_*`; either may be
+# absent.
 HOOKS = (
     Hook(f"{_CONVERT}:CatchErrorsWrapper.__call__", (2, 8), None, "frame",
-         "a frame that Dynamo looks at, and what becomes of it"),
+         "a frame that Dynamo is given, and its result"),
     Hook(f"{_CONVERT}:ConvertFrameAssert.__call__", (2, 8), None, "conversion",
          "breaks that end the frame, some of which are raised before tracing starts"),
     Hook(f"{_CONVERT}:_compile", (2, 8), None, "compile",
          "one compile: its id, time, guards, restarts"),
     Hook(f"{_CONVERT}:compile_frame", (2, 9), None, "capture",
-         "what torch.export and ahead-of-time compilation trace, which have no frame"),
+         "code that torch.export and ahead-of-time compilation trace without a frame"),
     Hook(f"{_CONVERT}:get_and_maybe_log_recompilation_reasons", (2, 8), None, "recompile",
          "the compiled code that did not fit"),
     Hook(f"{_CONVERT}:exceeds_recompile_limit", (2, 8), None, "limit",
-         "whether it may be compiled once more"),
+         "whether the frame may be recompiled"),
     Hook(f"{_SYMBOLIC}:log_graph_break", (2, 8), (2, 10), "logged_break",
-         "a break that tracing goes on from"),
+         "a break after which tracing resumes"),
     Hook(f"{_SYMBOLIC}:InstructionTranslatorBase.log_graph_break", (2, 10), None, "logged_break",
          "a break, before repeated ones are dropped from the log"),
     Hook("torch._dynamo.output_graph:OutputGraph.call_user_compiler", (2, 8), None, "graph",
-         "a graph on its way to a backend, whichever that is"),
+         "a graph for a backend, whatever the backend is"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_start_callbacks", (2, 8), None,
-         "callbacks_start", "a backward graph that is compiled late"),
+         "callbacks_start", "the start of compiling a backward graph that is compiled late"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_end_callbacks", (2, 8), None,
-         "callbacks_end", "the same, when it is done"),
+         "callbacks_end", "the end of compiling such a backward graph"),
 )  # fmt: skip
 
-# What is read besides: module and attribute.
-READS = (
-    ("torch._dynamo.exc", "Unsupported"),
-    ("torch._dynamo.exc", "UserError"),
-    ("torch._dynamo.exc", "UncapturedHigherOrderOpError"),
-    ("torch._dynamo.utils", "counters"),
-    ("torch._dynamo.utils", "get_compilation_metrics"),
-    ("torch._guards", "CompileContext"),
-    ("torch._dynamo", "config"),
-)
-
+# The entries of torch._dynamo.config that a session records.
 SETTINGS = (
     "accumulated_recompile_limit",
     "assume_static_by_default",
@@ -76,8 +75,44 @@ SETTINGS = (
     "suppress_errors",
 )
 
+# Attributes of a function or a module that torch.compile returned: the original.
+_ORIGINALS = ("_torchdynamo_orig_callable", "_orig_mod")
+
+
+@dataclass(frozen=True)
+class DynamoInternals:
+    """The objects of Dynamo that listeners read."""
+
+    # The exceptions that are graph breaks.
+    break_errors: tuple[type[BaseException], ...]
+    # torch's own counts.
+    counters: Mapping[str, Mapping[str, int]]
+    compilation_metrics: Callable[[], Any]
+    # The id of the current compile, and the stack that is being traced.
+    compile_context: Any
+    tracing_context: Any
+    config: Any
+
+
+def read_internals(version: str) -> DynamoInternals:
+    """Return the internals of the imported torch; a missing one raises a `CaptureError`."""
+
+    def read(place: str) -> Any:
+        return look_up(version, place)[2]
+
+    exceptions = ("Unsupported", "UserError", "UncapturedHigherOrderOpError")
+    return DynamoInternals(
+        break_errors=tuple(read(f"torch._dynamo.exc:{name}") for name in exceptions),
+        counters=read("torch._dynamo.utils:counters"),
+        compilation_metrics=read("torch._dynamo.utils:get_compilation_metrics"),
+        compile_context=read("torch._guards:CompileContext"),
+        tracing_context=read("torch._guards:TracingContext"),
+        config=read("torch._dynamo:config"),
+    )
+
 
 def look_up(version: str, place: str) -> tuple[Any, str, Any]:
+    """Return the owner, the name and the value of `module:path`."""
     module, path = place.split(":")
     try:
         owner: Any = import_module(module)
@@ -87,6 +122,35 @@ def look_up(version: str, place: str) -> tuple[Any, str, Any]:
         return owner, name, getattr(owner, name)
     except (ImportError, AttributeError):
         raise CaptureError(
-            f"torch {version} has no {module}.{path}, which capturing needs: upgrade fullgraph, "
-            "or use a torch release that this version knows (2.8 to 2.15)"
+            f"torch {version} has no {module}.{path}, which capturing needs; upgrade fullgraph, "
+            "or use a torch release that this version supports (2.8 to 2.15)"
         ) from None
+
+
+def import_dynamo() -> None:
+    """Import Dynamo, whose functions must exist before they can be listened to."""
+    import_module("torch._dynamo")
+
+
+def reset_dynamo() -> None:
+    """Discard all compiled code of this process."""
+    import_module("torch").compiler.reset()
+
+
+def patch_config(values: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Return a context manager that sets entries of `torch._dynamo.config`."""
+    patch: AbstractContextManager[None] = import_module("torch._dynamo").config.patch(**values)
+    return patch
+
+
+def unsupported_error() -> type[BaseException]:
+    """Return the exception of a graph break under fullgraph=True."""
+    error: type[BaseException] = import_module("torch._dynamo.exc").Unsupported
+    return error
+
+
+def original_function(function: Any) -> Callable[..., Any]:
+    """Return the function that `torch.compile` was given; other functions are returned as is."""
+    originals = (getattr(function, name, None) for name in _ORIGINALS)
+    found: Callable[..., Any] = next((each for each in originals if callable(each)), function)
+    return found

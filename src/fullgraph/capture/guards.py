@@ -1,6 +1,7 @@
-"""Every guard that failed, where torch names only the first.
+"""Find every guard that failed; torch names only the first.
 
-Given the guard managers of the code compiled so far, walks their trees and asks each guard again.
+Takes the guard managers of the compiled code of a frame, walks their trees and evaluates each guard
+again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from fullgraph.model.events import GuardFailure
 
-# These compare several values and keep state between calls; asking one alone proves nothing.
+# These compare several values and keep state between calls, so one alone says nothing.
 _RELATIONAL = frozenset(
     {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SYMBOLIC_SHAPE_GUARD"}
 )
@@ -22,24 +23,26 @@ _TENSOR = re.compile(
     r"check_tensor\((.+?), \S+, DispatchKeySet\(.*?\), (\S+), device=.*?, "
     r"requires_grad=(\w+), size=\[(.*?)\], stride=\[(.*?)\]\)"
 )
-_TOLD = re.compile(r"^tensor '(.+?)' .*mismatch")
-_MANY = 50
+_TORCH_SENTENCE = re.compile(r"^tensor '(.+?)' .*mismatch")
+_MAX_GUARDS = 50
 
 
 def failed_guards(
     entries: list[Any], values: Mapping[str, object], first_reasons: list[str]
 ) -> tuple[GuardFailure, ...]:
-    """What failed in each of `entries`, the pieces of compiled code that were tried."""
+    """Return the failed guards of each of `entries`, the pieces of compiled code of a frame."""
     failures: list[GuardFailure] = []
     for index, entry in enumerate(entries):
         first = _readable(first_reasons[index]) if index < len(first_reasons) else ""
         failed = _distinct([first, *_walk(entry.guard_manager, values)])
-        failures.append(GuardFailure(str(getattr(entry, "compile_id", "")), tuple(failed[:_MANY])))
+        failures.append(
+            GuardFailure(str(getattr(entry, "compile_id", "")), tuple(failed[:_MAX_GUARDS]))
+        )
     return tuple(failures)
 
 
 def list_entries(entries: Any) -> list[Any]:
-    """Cache entries as a list; before torch 2.13 they came as a linked list."""
+    """Return cache entries as a list; before torch 2.13 they are a linked list."""
     if isinstance(entries, list):
         return entries
     listed: list[Any] = []
@@ -68,7 +71,7 @@ def _failed_leaves(
         try:
             value = eval(manager.get_source(), scope, names)
         except Exception:
-            # The value is gone (a missing key, a shorter list): the guard on its container says so.
+            # The value no longer exists; the guard on its container fails instead.
             leaves = []
         for leaf in leaves:
             yield from _failed_parts(leaf, value)
@@ -94,7 +97,7 @@ def _failed_parts(leaf: Any, value: object) -> list[str]:
 
 
 def _tensor_difference(part: str, value: Any) -> str | None:
-    """What is different about a tensor, where torch lists everything that it checks."""
+    """Return what differs about a tensor; None if `part` does not check a tensor."""
     match = _TENSOR.match(part)
     if match is None or not hasattr(value, "shape"):
         return None
@@ -117,7 +120,7 @@ def _numbers_that_differ(what: str, expected: str, actual: list[int]) -> list[st
     return [
         f"{what}({index}) {before}, now {now}"
         for index, (before, now) in enumerate(zip(numbers, actual, strict=True))
-        # None stands for a dimension that may be anything.
+        # None means that the guard allows any size.
         if before not in ("None", str(now))
     ]
 
@@ -135,13 +138,13 @@ def _failed_shapes(root: Any, scope: dict[str, object], names: dict[str, object]
 
 
 def _readable(part: str) -> str:
-    """The condition alone, without torch's comment and scope names."""
+    """Return the condition without torch's comment and scope names."""
     line = _FIRST_LINE_PREFIX.sub("", part).split("\nUser stack trace:")[0]
     return _LOCAL.sub(r"\1", _COMMENT.sub("", line)).strip()
 
 
 def _distinct(parts: list[str]) -> list[str]:
-    """Without repeats; torch's sentence about a tensor gives way to our shorter one."""
+    """Return the parts once each, without torch's sentence about a tensor that is described."""
     seen = list(dict.fromkeys(part for part in parts if part))
     described = {part.split(": ", 1)[0] for part in seen if ": " in part}
-    return [part for part in seen if not described.intersection(_TOLD.findall(part))]
+    return [part for part in seen if not described.intersection(_TORCH_SENTENCE.findall(part))]

@@ -1,8 +1,8 @@
-"""Reads the text of a graph break as Dynamo writes it.
+"""Parse the message of a graph break.
 
-A message is a type on a line of its own, then `Explanation:`, any number of `Hint:`s and a
-`Developer debug context:`. One message can hold several, where a break was followed by another
-while it was handled.
+A message is a type on a line of its own, then `Explanation:`, any number of `Hint:` lines and a
+`Developer debug context:`. A message has several breaks if another break happened while Dynamo
+handled the first one.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from fullgraph.model.events import Reason
 
 _NEXT = "*** While handling this graph break, another graph break occurred: ***"
 _FIELD = re.compile(r"^  (Explanation|Hint|Developer debug context): ?", re.MULTILINE)
-# What torch adds below a message: a link, the user's stack, advice about environment variables.
+# torch adds a link, the user's stack and advice about environment variables below a message.
 _TAIL = re.compile(
     r"^ ?For more details about this graph break, please visit: |^from user code:|"
     r"^Set TORCHDYNAMO_VERBOSE=1 ",
     re.MULTILINE,
 )
-# Some messages name the size of a tensor's repr; one screen is plenty for a report.
+# Some messages contain the repr of a large tensor; one screen is enough for a report.
 _LONGEST = 4000
 
 
 def parse_message(text: str) -> tuple[Reason, ...]:
-    """The breaks in `text`, the cause first. Any other text is one break with no fields."""
+    """Return the breaks in `text`, the first one first; other text is one break without fields."""
     reasons = tuple(_parse_one(part) for part in text.split(_NEXT) if part.strip())
     return reasons or (Reason(type=""),)
 
@@ -53,7 +53,7 @@ def _parse_one(text: str) -> Reason:
 
 
 def _type_line(head: str, *, has_fields: bool) -> str:
-    """The type stands right above the fields; sentences about the instruction may precede it."""
+    """Return the line above the fields; sentences about the instruction may precede it."""
     lines = [line.strip() for line in head.splitlines() if line.strip()]
     if not lines:
         return ""

@@ -1,4 +1,4 @@
-"""Turns what Python and Dynamo know about a call stack into the model's words."""
+"""Turn the call stacks of Python and Dynamo into the structs of the model."""
 
 from __future__ import annotations
 
@@ -13,31 +13,36 @@ from typing import Any, NamedTuple
 from fullgraph.model.events import Code, Frame, SourceLine, Stack
 
 _RESUME = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)$")
-# Machinery between the program and the code that it compiled: not part of anybody's call stack.
-_MACHINERY = re.compile(r"[/\\](torch[/\\]_dynamo|fullgraph[/\\]capture)[/\\]")
-_DEEPEST = 60
-_EXCERPT = 2
+# Files between the program and its compiled code, which are not part of the user's stack.
+_INTERNAL_FILES = re.compile(r"[/\\](torch[/\\]_dynamo|fullgraph[/\\]capture)[/\\]")
+_MAX_FRAMES = 60
+# Lines of source before and after a break.
+_EXCERPT_LINES = 2
 
 
 class Span(NamedTuple):
-    """Where an instruction stands, with byte offsets into the line, as Python keeps them."""
+    """The end and the columns of an instruction, as byte offsets into the line."""
 
     end_line: int | None
     column: int | None
     end_column: int | None
 
 
-NOWHERE = Span(None, None, None)
+UNKNOWN_SPAN = Span(None, None, None)
 
 
 def describe_code(code: CodeType) -> Code:
+    """Return a code object under the name that the user gave the function."""
     function, resumed_at = plain_name(code.co_name)
     qualified = code.co_qualname.removesuffix(code.co_name) + function
     return Code(code.co_filename, code.co_firstlineno, function, qualified, resumed_at)
 
 
 def plain_name(name: str) -> tuple[str, int | None]:
-    """The user's name of a function, and the line at which Dynamo's continuation of it starts."""
+    """Return the user's name of a function and the line where it resumes.
+
+    The line is None unless the function is Dynamo's continuation of another one.
+    """
     match = _RESUME.match(name)
     if not match:
         return name, None
@@ -46,7 +51,7 @@ def plain_name(name: str) -> tuple[str, int | None]:
 
 
 def build_stack(traced: Sequence[FrameSummary], spans: Sequence[Span]) -> Stack:
-    """The program's frames that led to the compiled code, and below them those being traced."""
+    """Return the frames that called the compiled code, then the frames that are being traced."""
     below = [
         _Raw(
             entry.name, _frame(entry.filename, entry.lineno or 0, entry.name, _span_of(entry, span))
@@ -63,9 +68,9 @@ class _Raw(NamedTuple):
 
 
 def _align(spans: Sequence[Span], length: int) -> Sequence[Span]:
-    """Spans describe the innermost frames; what lies outside them has no column."""
+    """Return one span per frame; the outer frames, for which there is none, have no columns."""
     kept = list(spans)[-length:] if length else []
-    return [NOWHERE] * (length - len(kept)) + kept
+    return [UNKNOWN_SPAN] * (length - len(kept)) + kept
 
 
 def _span_of(entry: FrameSummary, fallback: Span) -> Span:
@@ -82,9 +87,9 @@ def _span_of(entry: FrameSummary, fallback: Span) -> Span:
 def _frames_above() -> list[_Raw]:
     frames: list[_Raw] = []
     current: FrameType | None = sys._getframe(1)
-    while current is not None and len(frames) < _DEEPEST:
+    while current is not None and len(frames) < _MAX_FRAMES:
         code = current.f_code
-        if not _MACHINERY.search(code.co_filename):
+        if not _INTERNAL_FILES.search(code.co_filename):
             frame = _frame(code.co_filename, current.f_lineno, code.co_name, _live_span(current))
             frames.append(_Raw(code.co_name, frame))
         current = current.f_back
@@ -94,18 +99,18 @@ def _frames_above() -> list[_Raw]:
 
 def _live_span(frame: FrameType) -> Span:
     if frame.f_lasti < 0:
-        return NOWHERE
+        return UNKNOWN_SPAN
     for index, position in enumerate(frame.f_code.co_positions()):
         if index == frame.f_lasti // 2:
             return Span(position[1], position[2], position[3])
-    return NOWHERE
+    return UNKNOWN_SPAN
 
 
 def translator_spans(error: BaseException | None) -> list[Span]:
-    """Where each of Dynamo's translators stands, outermost first.
+    """Return the position of each of Dynamo's translators, the outermost first.
 
-    For releases whose stacks have no columns. A translator is either running, and so on Python's
-    stack, or was left by `error`, and so in its traceback.
+    Some releases have stacks without columns. A translator is on Python's stack if it is running,
+    and in the traceback of `error` if the exception left it.
     """
     while error is not None and isinstance(error.__context__, type(error)):
         error = error.__context__
@@ -124,7 +129,7 @@ def _running_frames() -> list[FrameType]:
         frames.append(current)
         current = current.f_back
     frames.reverse()
-    # Without a compile around, these are frames of the program itself.
+    # Outside of a compile, these are frames of the program itself.
     return frames if current is not None else []
 
 
@@ -138,7 +143,7 @@ def _tracebacks(error: BaseException | None) -> Iterator[TracebackType]:
 def _span_of_translator(translator: Any) -> Span:
     position = getattr(getattr(translator, "current_instruction", None), "positions", None)
     if position is None:
-        return NOWHERE
+        return UNKNOWN_SPAN
     return Span(position.end_lineno, position.col_offset, position.end_col_offset)
 
 
@@ -158,17 +163,17 @@ def _frame(file: str, line: int, name: str, span: Span) -> Frame:
 
 
 def _character(text: str, offset: int | None) -> int | None:
-    """A byte offset as a column that counts characters from 1."""
+    """Return a byte offset as a column that counts characters from 1."""
     if offset is None or not text:
-        # Without the source, bytes are the best that is known.
+        # Without the source, only the bytes are known.
         return None if offset is None else offset + 1
     return len(text.encode()[:offset].decode(errors="replace")) + 1
 
 
 def _without_continuations(frames: Iterable[_Raw]) -> tuple[Frame, ...]:
-    """Dynamo goes on after a break in a function of its own, which the cut function then calls.
+    """Return the frames without the functions that Dynamo makes to resume after a break.
 
-    For the user this is one frame, at the place that is running now.
+    The split function calls the new one. For the user they are one frame, at the current line.
     """
     kept: list[Frame] = []
     for name, frame in frames:
@@ -179,8 +184,8 @@ def _without_continuations(frames: Iterable[_Raw]) -> tuple[Frame, ...]:
     return tuple(kept)
 
 
-def _same_function(one: Frame, other: Frame) -> bool:
-    return (one.file, one.function) == (other.file, other.function)
+def _same_function(first: Frame, second: Frame) -> bool:
+    return (first.file, first.function) == (second.file, second.function)
 
 
 def _excerpt(frames: Sequence[Frame]) -> tuple[SourceLine, ...]:
@@ -188,8 +193,10 @@ def _excerpt(frames: Sequence[Frame]) -> tuple[SourceLine, ...]:
         return ()
     inner = frames[-1]
     lines = linecache.getlines(inner.file)
-    first = max(1, inner.line - _EXCERPT)
-    last = min(len(lines), (inner.end_line or inner.line) + _EXCERPT, inner.line + 3 * _EXCERPT)
+    first = max(1, inner.line - _EXCERPT_LINES)
+    last = min(
+        len(lines), (inner.end_line or inner.line) + _EXCERPT_LINES, inner.line + 3 * _EXCERPT_LINES
+    )
     return tuple(
         SourceLine(number, lines[number - 1].rstrip()) for number in range(first, last + 1)
     )

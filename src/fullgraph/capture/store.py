@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from pathlib import Path
 
 from fullgraph.errors import SessionError
+from fullgraph.folders import sessions_folders
 
 # Names the folder that a captured process writes its session to; child processes inherit it.
 CAPTURE_VARIABLE = "FULLGRAPH_CAPTURE"
 _KEPT = 20
-
-
-def sessions_folders() -> list[Path]:
-    """`FULLGRAPH_HOME`, or the usual place for a program's state and, where that fails, for files
-    that need not last."""
-    home = os.environ.get("FULLGRAPH_HOME")
-    if home:
-        return [Path(home) / "sessions"]
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    return [
-        Path(state) / "fullgraph" / "sessions",
-        Path(tempfile.gettempdir()) / f"fullgraph-{user}" / "sessions",
-    ]
 
 
 def new_session() -> Path:
@@ -59,6 +45,7 @@ def prepare_session(folder: Path) -> Path:
 
 
 def last_session() -> Path:
+    """Return the folder of the newest session; SessionError if there is none."""
     found = _newest_first(sessions_folders())
     if not found:
         raise SessionError(

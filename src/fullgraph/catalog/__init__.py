@@ -1,5 +1,5 @@
-"""The executable registry: for each entry an example that breaks, and fixes that do not.
+"""Examples of graph breaks and their fixes, one file per registry entry.
 
-One file an entry in `entries/`, found by walking that folder; `docs/catalog.md` says what goes into
-one. Reading the catalog imports neither torch nor the examples; running them does.
+The files are in `entries/` and are found by listing that folder; `docs/catalog.md` describes them.
+Reading the catalog imports neither torch nor the examples; running the examples does.
 """

@@ -1,4 +1,4 @@
-"""How much of the registry the catalog covers, on the torch that is installed."""
+"""How many registry entries of the installed torch the catalog has examples for."""
 
 from __future__ import annotations
 
@@ -8,27 +8,32 @@ from fullgraph.catalog.parse import example_ids, read_example, unreachable
 from fullgraph.registry.sources import require_installed
 
 
-class Summary(Struct, frozen=True):
+class CoverageSummary(Struct, frozen=True):
+    """The counts of a `Coverage`."""
+
     entries: int
     live: int
-    # Entries of this torch with an example; of those, with at least one fix.
+    # Entries with an example, and how many of these have at least one fix.
     examples: int
     fixes: int
     unreachable: int
-    # Live entries that are accounted for nowhere.
+    # Live entries with neither an example nor a reason for its absence.
     missing: int
 
 
 class Coverage(Struct, frozen=True):
+    """The ids of the entries behind each count; `unreachable` maps them to a reason."""
+
     release: str
-    summary: Summary
+    summary: CoverageSummary
     examples: tuple[str, ...]
     fixes: tuple[str, ...]
     unreachable: dict[str, str]
     missing: tuple[str, ...]
 
 
-def cover() -> Coverage:
+def measure_coverage() -> Coverage:
+    """Return which entries of the installed torch have an example and a fix."""
     snapshot = require_installed()
     live = {each for each in snapshot.entries if snapshot.is_live(each)}
     examples = [each for each in example_ids() if each in snapshot.entries]
@@ -37,7 +42,7 @@ def cover() -> Coverage:
     missing = sorted(live - set(examples) - set(reasons))
     return Coverage(
         release=snapshot.release,
-        summary=Summary(
+        summary=CoverageSummary(
             entries=len(snapshot.entries),
             live=len(live),
             examples=len(examples),

@@ -1,23 +1,18 @@
-"""What the files in `entries/` use to say what they hold."""
+"""The decorator `@fix`, with which the files in `entries/` mark their fixes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-# rewrite: other code for the same job. move: the job is done before or after the compiled function.
-# setting: the same code under another configuration. escape: an operator or function that Dynamo
-# is told not to look into.
-Kind = Literal["rewrite", "move", "setting", "escape"]
-
-# exact: the same result, bit for bit. equal: the same up to rounding. reordered: effects come
-# later. dropped: effects are left out while compiled. narrower: only where the text says.
-Safety = Literal["exact", "equal", "reordered", "dropped", "narrower"]
+from fullgraph.model.fix_kinds import Kind, Safety
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class FixFacts(NamedTuple):
+    """What `@fix` says about a function."""
+
     kind: Kind
     safety: Safety
     before: Callable[..., Any] | None
@@ -33,11 +28,11 @@ def fix(
     after: Callable[..., Any] | None = None,
     **settings: Any,
 ) -> Callable[[_Function], _Function]:
-    """Marks a function that does what `breaks` does, as one graph; its docstring says why it works.
+    """Mark a function that does the same as `breaks` in one graph; its docstring says why.
 
-    What has moved out of the compiled function is `before`, which turns the inputs into the
-    function's arguments, and `after`, which turns its result into the result of `breaks`. Both run
-    in eager. `settings` are entries of torch._dynamo.config that hold meanwhile.
+    `before` and `after` are the code that the fix moves out of the compiled function. `before`
+    turns the inputs into the arguments of the function, and `after` turns its result into the
+    result of `breaks`. Both run in eager mode. `settings` are entries of torch._dynamo.config.
     """
 
     def mark(function: _Function) -> _Function:

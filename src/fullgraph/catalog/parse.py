@@ -1,4 +1,4 @@
-"""Reads the catalog as text: what an example says and shows, without running it."""
+"""Read the examples of the catalog from their source, without running them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fullgraph.errors import FullgraphError
 ENTRIES = Path(__file__).parent / "entries"
 UNREACHABLE = Path(__file__).parent / "unreachable.toml"
 
-# Names that say something about an example instead of being part of it.
+# Names that describe an example and are not part of its code.
 _FACTS = (
     "INSTEAD", "EAGER_RAISES", "BY_DEFAULT", "STRICT_ONLY", "RELEASES", "CONFIG", "COMPILE",
 )  # fmt: skip
@@ -23,6 +23,8 @@ _NOT_FOR_READERS = re.compile(r"  # (?:noqa|type: ignore|fmt:)[^\n]*")
 
 
 class Fix(NamedTuple):
+    """One fix of an example, with the code to show."""
+
     name: str
     kind: str
     safety: str
@@ -38,20 +40,21 @@ class Example(NamedTuple):
     how: str
     breaks: str
     fixes: tuple[Fix, ...]
-    # What to do where there is no fix; whether eager raises as well.
+    # What to do if there is no fix, and whether the code raises in eager mode too.
     instead: str
     eager_raises: bool
-    # The first and the last release for which it is known to hold.
+    # The first and the last release for which the example is verified.
     releases: tuple[str, str]
 
     def as_json(self) -> dict[str, object]:
+        """Return the fields for JSON, without the path of the file."""
         facts = self._asdict()
         del facts["file"]
         return {**facts, "fixes": [fix._asdict() for fix in self.fixes]}
 
 
 class _Part(NamedTuple):
-    """A statement beside the examples; its words are what it may need of the others."""
+    """A statement outside of the examples, the names it defines, and the words it contains."""
 
     source: str
     defines: frozenset[str]
@@ -59,25 +62,28 @@ class _Part(NamedTuple):
 
     @property
     def is_import(self) -> bool:
+        """Whether the statement is an import."""
         return self.source.startswith(("import ", "from "))
 
 
 class CatalogError(FullgraphError):
-    """A file of the catalog that does not say what it must."""
+    """A file of the catalog is incomplete or cannot be imported."""
 
 
 def example_ids() -> list[str]:
+    """Return the ids of all entries that have an example."""
     return sorted(file.stem.upper() for file in ENTRIES.glob("gb*.py"))
 
 
 def read_example(identifier: str) -> Example | None:
+    """Return the example of an entry; None if it has none."""
     file = ENTRIES / f"{identifier.lower()}.py"
     return _read(file) if file.exists() else None
 
 
 @cache
 def unreachable() -> dict[str, str]:
-    """Why an entry has no example, by id."""
+    """Return the reasons why entries have no example, by id."""
     import tomllib
 
     reasons: dict[str, str] = tomllib.loads(UNREACHABLE.read_text(encoding="utf-8"))
@@ -95,7 +101,7 @@ def _read(file: Path) -> Example:
     fixes = {name: node for name, node in functions.items() if _mark(node) is not None}
     parts = _parts(text, tree, {"breaks", "inputs", *fixes})
     breaks = _source(text, functions["breaks"])
-    # What the arguments are made of belongs to the example, though `inputs` itself is not shown.
+    # Helpers of `inputs` belong to the example, although `inputs` itself is not shown.
     inputs = _source(text, functions["inputs"])
     releases: Any = facts.get("RELEASES", ("2.13", "2.13"))
     return Example(
@@ -121,7 +127,7 @@ def _facts(tree: ast.Module) -> dict[str, object]:
 
 
 def _mark(node: ast.stmt) -> ast.Call | None:
-    """The `@fix(...)` above a function."""
+    """Return the decorator `@fix(...)` of a function; None if it has none."""
     for decorator in getattr(node, "decorator_list", ()):
         if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fix":
             return decorator
@@ -153,7 +159,7 @@ def _fix(text: str, parts: list[_Part], inputs: str, node: ast.FunctionDef) -> F
 
 
 def _parts(text: str, tree: ast.Module, examples: set[str]) -> list[_Part]:
-    """Imports, classes and helpers that the examples share."""
+    """Return the imports, classes and helpers that the examples share."""
     parts: list[_Part] = []
     for node in tree.body[1:]:
         if isinstance(node, ast.FunctionDef) and node.name in examples:
@@ -166,7 +172,7 @@ def _parts(text: str, tree: ast.Module, examples: set[str]) -> list[_Part]:
         parts.append(_Part(source, _defined(node), frozenset(_WORD.findall(source))))
     if all(part.is_import for part in parts):
         return parts
-    # What nothing else mentions is there for its effect, such as a fake implementation.
+    # A definition that nothing else names has a side effect, such as registering a fake kernel.
     shown = [_text_of(text, node) for node in tree.body[1:]]
     mentions = Counter(word for source in shown for word in set(_WORD.findall(source)))
     telling = {name for name, count in mentions.items() if count > 1 and name != "_"}
@@ -188,7 +194,7 @@ def _defined(node: ast.stmt) -> frozenset[str]:
 
 
 def _needed(parts: list[_Part], source: str) -> str:
-    """The shared parts that a piece of code uses, by itself or through others of them."""
+    """Return the shared parts that `source` uses, directly or through other parts."""
     known = frozenset().union(*(part.defines for part in parts if not part.is_import))
     used = set(_WORD.findall(source))
     kept: set[_Part] = set()
@@ -205,13 +211,13 @@ def _needed(parts: list[_Part], source: str) -> str:
 def _is_needed(part: _Part, used: set[str], known: frozenset[str]) -> bool:
     if part.defines:
         return not part.defines.isdisjoint(used)
-    # A statement that only does something, to what it mentions or in general.
+    # A statement with only a side effect, on the names that it mentions or in general.
     mentioned = part.words & known
     return not mentioned or not mentioned.isdisjoint(used)
 
 
 def _source(text: str, node: ast.stmt) -> str:
-    """The lines of a statement; of a fix without its mark and the docstring, which are ours."""
+    """Return the lines of a statement; those of a fix without `@fix` and its docstring."""
     lines = _lines(text)
     first = node.lineno
     decorators = getattr(node, "decorator_list", [])
@@ -228,7 +234,7 @@ def _source(text: str, node: ast.stmt) -> str:
 
 
 def _text_of(text: str, node: ast.stmt | ast.expr) -> str:
-    """The lines that something is on, with what decorates it."""
+    """Return the lines of a node, with its decorators."""
     first = min((each.lineno for each in getattr(node, "decorator_list", ())), default=node.lineno)
     return "\n".join([*_lines(text)[first - 1 : node.end_lineno], ""])
 

@@ -1,4 +1,4 @@
-"""Runs an example of the catalog and says whether it does what it claims, on the torch at hand."""
+"""Run an example of the catalog on the installed torch and check every claim of its file."""
 
 from __future__ import annotations
 
@@ -13,40 +13,32 @@ from typing import Any, NamedTuple
 import torch
 
 from fullgraph.capture.api import watch
+from fullgraph.capture.dynamo_hooks import patch_config, reset_dynamo
 from fullgraph.catalog.fix_decorator import FixFacts
 from fullgraph.catalog.parse import CatalogError
 from fullgraph.model.events import Break, Event, Recompile
 from fullgraph.model.report import Report
+from fullgraph.outcomes.compare import compare_outcomes
+from fullgraph.outcomes.observe import CallOutcome, observe_call
 
+# Reaching the recompile limit is not a graph break in a session, but the registry has an entry.
 RECOMPILE_LIMIT = "GB0039"
 
 
-class Verdict(NamedTuple):
-    """What happened; `failures` is empty when everything that the file claims is true."""
+class VerificationResult(NamedTuple):
+    """The result of one example; `failures` is empty if every claim of the file is true."""
 
     id: str
     fixes: tuple[str, ...]
     failures: tuple[str, ...]
-    # The break as it happened, for showing.
-    report: Report | None
+    # The report of the example's graph break.
+    report: Report
 
 
-class _Outcome(NamedTuple):
-    """A result, or the error that came instead; with what became of the inputs."""
-
-    value: Any
-    error: BaseException | None
-    inputs: Any
-
-    def describe(self) -> str:
-        if self.error is not None:
-            return f"{type(self.error).__name__}: {str(self.error).splitlines()[0][:200]}"
-        return f"{self.value!r}"[:200]
-
-
-def verify(identifier: str) -> Verdict:
+def verify(identifier: str) -> VerificationResult:
+    """Run the example of an entry and its fixes; return which claims failed."""
     module = _import(identifier)
-    # torch's handler writes to the real standard error, which redirecting does not reach.
+    # torch's log handler writes to the real stderr, which redirect_stderr does not replace.
     logger = logging.getLogger("torch._dynamo")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -55,7 +47,7 @@ def verify(identifier: str) -> Verdict:
             return _verify(identifier, module)
     finally:
         logger.setLevel(level)
-        torch._dynamo.reset()
+        reset_dynamo()
 
 
 def _import(identifier: str) -> ModuleType:
@@ -67,14 +59,12 @@ def _import(identifier: str) -> ModuleType:
         ) from None
 
 
-def _verify(identifier: str, module: ModuleType) -> Verdict:
-    failures: list[str] = []
-    eager = _call(module.breaks, module.inputs)
-    raises = bool(getattr(module, "EAGER_RAISES", False))
-    if (eager.error is not None) != raises:
-        failures.append(f"in eager, breaks gives {eager.describe()}")
-    report = None
-    with torch._dynamo.config.patch(**getattr(module, "CONFIG", {})):
+def _verify(identifier: str, module: ModuleType) -> VerificationResult:
+    # A process group may live as long as the inputs that were made with it.
+    inputs = _make_inputs(module)
+    eager = _call(module.breaks, inputs)
+    failures = _check_eager(module, eager)
+    with patch_config(getattr(module, "CONFIG", {})):
         if not getattr(module, "BY_DEFAULT", False):
             failures += _check_strict(identifier, module)
         report, found = _check_default(identifier, module, eager)
@@ -85,10 +75,11 @@ def _verify(identifier: str, module: ModuleType) -> Verdict:
         failures.append("it has neither a fix nor an INSTEAD")
     for name, function in fixes.items():
         failures += [f"{name}: {failure}" for failure in _check_fix(module, function, eager)]
-    return Verdict(identifier, tuple(fixes), tuple(failures), report)
+    return VerificationResult(identifier, tuple(fixes), tuple(failures), report)
 
 
 def fixes_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Return the functions of an example that are marked with `@fix`, by name."""
     return {
         name: value
         for name, value in vars(module).items()
@@ -96,42 +87,51 @@ def fixes_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
     }
 
 
+def _check_eager(module: ModuleType, eager: CallOutcome) -> list[str]:
+    """Check that `breaks` raises in eager mode only if the file says so."""
+    expected = bool(getattr(module, "EAGER_RAISES", False))
+    if eager.raised and not expected:
+        return [f"breaks raises {_error(eager)} in eager mode; EAGER_RAISES is not set"]
+    if expected and not eager.raised:
+        return ["breaks does not raise in eager mode, but EAGER_RAISES is set"]
+    return []
+
+
 def _check_strict(identifier: str, module: ModuleType) -> list[str]:
-    """With fullgraph=True it raises exactly this entry."""
-    torch._dynamo.reset()
+    """Check that `breaks` raises exactly this entry with fullgraph=True."""
+    reset_dynamo()
     compiled = _compile(module, module.breaks, fullgraph=True)
     with watch() as session:
-        outcome = _call(compiled, module.inputs)
+        outcome = _call(compiled, _make_inputs(module))
     ids = _ids(session.session().events)
-    if outcome.error is None:
-        return ["compiled with fullgraph=True it raises nothing (BY_DEFAULT, perhaps?)"]
+    if not outcome.raised:
+        return ["compiled with fullgraph=True it raises nothing; BY_DEFAULT may be missing"]
     if identifier not in ids:
-        return [f"compiled with fullgraph=True it raises {ids or outcome.describe()}"]
+        return [f"compiled with fullgraph=True it raises {ids or _error(outcome)}"]
     return []
 
 
 def _check_default(
-    identifier: str, module: ModuleType, eager: _Outcome
+    identifier: str, module: ModuleType, eager: CallOutcome
 ) -> tuple[Report, list[str]]:
-    """By default it breaks with this entry and does what eager does."""
-    torch._dynamo.reset()
+    """Check that `breaks` has this break by default and does the same as in eager mode."""
+    reset_dynamo()
     with watch() as session:
-        outcome = _call(_compile(module, module.breaks), module.inputs)
-    report = session.report()
+        outcome = _call(_compile(module, module.breaks), _make_inputs(module))
     ids = _ids(session.session().events)
     failures = []
-    # An error that eager raises too can end the program before anything is compiled.
-    if identifier not in ids and eager.error is None:
+    # An exception that eager mode raises too can end the call before anything is compiled.
+    if identifier not in ids and not eager.raised:
         failures.append(f"compiled by default it breaks with {ids}")
-    if not _same(eager, outcome):
-        failures.append(
-            f"compiled by default it gives {outcome.describe()}, in eager {eager.describe()}"
-        )
-    return report, failures
+    failures += [
+        f"compiled by default it differs from eager mode: {problem}"
+        for problem in _problems(eager, outcome)
+    ]
+    return session.report(), failures
 
 
 def _ids(events: Iterable[Event]) -> list[str | None]:
-    """The entries that were met; a limit is no break in our ledger, but it has an entry."""
+    """Return the ids of the registry entries in `events`, each once."""
     ids: dict[str | None, None] = {}
     for event in events:
         if isinstance(event, Break):
@@ -141,33 +141,43 @@ def _ids(events: Iterable[Event]) -> list[str | None]:
     return list(ids)
 
 
-def _check_fix(module: ModuleType, function: Callable[..., Any], eager: _Outcome) -> list[str]:
+def _check_fix(module: ModuleType, function: Callable[..., Any], eager: CallOutcome) -> list[str]:
+    """Check that a fix is one graph, does the same as `breaks`, and does not recompile."""
     facts: FixFacts = function.fullgraph_fix  # type: ignore[attr-defined]
-    # Where breaks itself fails in eager, the fix in eager is what it has to equal.
-    plain = _with_what_moved(function, facts)
-    expected = eager if eager.error is None else _call(plain, module.inputs)
-    torch._dynamo.reset()
-    failures: list[str] = []
-    with torch._dynamo.config.patch(**facts.settings), watch() as session:
-        whole = _with_what_moved(_compile(module, function, fullgraph=True), facts)
-        first = _call(whole, module.inputs)
+    # If `breaks` raises in eager mode, the fix is compared with itself in eager mode.
+    plain = _with_moved_parts(function, facts)
+    expected = _call(plain, _make_inputs(module)) if eager.raised else eager
+    reset_dynamo()
+    with patch_config(facts.settings), watch() as session:
+        compiled = _with_moved_parts(_compile(module, function, fullgraph=True), facts)
+        first_inputs = _make_inputs(module)
+        first = _call(compiled, first_inputs)
         compiles = session.summary.compiles
-        second = _call(whole, module.inputs)
-    if first.error is not None:
-        return [f"compiled with fullgraph=True it raises {first.describe()}"]
-    if not _same(expected, first, exact=facts.safety == "exact"):
-        failures.append(f"it gives {first.describe()}, not {expected.describe()}")
-    if not _same(first, second):
-        failures.append(f"called again it gives {second.describe()}")
+        second = _call(compiled, _make_inputs(module))
+    if first.raised:
+        return [f"compiled with fullgraph=True it raises {_error(first)}"]
+    problems = _problems(expected, first, exact=facts.safety == "exact")
+    failures = [f"it differs from breaks in eager mode: {problem}" for problem in problems]
+    failures += [f"a second call differs: {problem}" for problem in _problems(first, second)]
     if session.summary.compiles != compiles or session.summary.recompiles:
-        failures.append("it is compiled again for the same inputs")
+        failures.append("a second call with the same inputs recompiles")
     if not compiles:
-        failures.append("nothing of it is compiled")
+        failures.append("no part of it is compiled")
     return failures
 
 
-def _with_what_moved(function: Callable[..., Any], facts: FixFacts) -> Callable[..., Any]:
-    """The fix as the program would call it, with what was moved out of the compiled function."""
+def _problems(before: CallOutcome, after: CallOutcome, *, exact: bool = True) -> list[str]:
+    """Return how two outcomes differ; Dynamo may change the message of an exception."""
+    return compare_outcomes(before, after, exact=exact, same_error="type").problems
+
+
+def _error(outcome: CallOutcome) -> str:
+    first_line = next(iter(outcome.message.splitlines()), "")
+    return f"{outcome.raised}: {first_line[:200]}"
+
+
+def _with_moved_parts(function: Callable[..., Any], facts: FixFacts) -> Callable[..., Any]:
+    """Return the fix together with the code that it moves out of the compiled function."""
 
     def whole(*inputs: Any) -> Any:
         arguments = facts.before(*inputs) if facts.before else inputs
@@ -183,59 +193,14 @@ def _compile(module: ModuleType, function: Callable[..., Any], **more: Any) -> C
     return compiled
 
 
-def _call(function: Callable[..., Any], make_inputs: Callable[[], Any]) -> _Outcome:
+def _make_inputs(module: ModuleType) -> tuple[Any, ...]:
     torch.manual_seed(0)
-    inputs = make_inputs()
-    arguments = inputs if isinstance(inputs, tuple) else (inputs,)
-    try:
-        return _Outcome(function(*arguments), None, inputs)
-    except Exception as error:
-        return _Outcome(None, error, inputs)
+    inputs = module.inputs()
+    return inputs if isinstance(inputs, tuple) else (inputs,)
 
 
-def _same(one: _Outcome, other: _Outcome, *, exact: bool = True) -> bool:
-    if one.error is not None or other.error is not None:
-        return type(one.error) is type(other.error)
-    return _equal(one.value, other.value, exact) and _equal(one.inputs, other.inputs, exact)
-
-
-def _equal(one: Any, other: Any, exact: bool) -> bool:
-    if one is other:
-        return True
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return _equal_tensors(one, other, exact)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[k], other[k], exact) for k in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        pairs = zip(one, other, strict=False)
-        return len(one) == len(other) and all(_equal(a, b, exact) for a, b in pairs)
-    if isinstance(one, float) and isinstance(other, float):
-        return (
-            one == other
-            or (one != one and other != other)
-            or (not exact and abs(one - other) <= 1e-5 * max(1.0, abs(one)))
-        )
-    if type(one) is type(other) and "__eq__" not in _members(type(one)):
-        # Objects without an equality of their own: compare what they hold.
-        return _equal(getattr(one, "__dict__", {}), getattr(other, "__dict__", {}), exact)
-    try:
-        return bool(one == other)
-    except (RuntimeError, ValueError):
-        # An equality that is itself an array or a tensor: compare what is shown.
-        return repr(one) == repr(other)
-
-
-def _members(kind: type) -> set[str]:
-    return {name for base in kind.__mro__[:-1] for name in vars(base)}
-
-
-def _equal_tensors(one: torch.Tensor, other: torch.Tensor, exact: bool) -> bool:
-    if one.shape != other.shape or one.dtype != other.dtype or one.layout != other.layout:
-        return False
-    if one.layout != torch.strided:
-        one, other = one.to_dense(), other.to_dense()
-    one, other = one.detach(), other.detach()
-    if exact:
-        same = torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
-        return same and bool(torch.equal(one.isnan(), other.isnan()))
-    return bool(torch.allclose(one, other, equal_nan=True))
+def _call(function: Callable[..., Any], inputs: tuple[Any, ...]) -> CallOutcome:
+    outcome = observe_call(function, inputs, {})
+    # A fix may print the same facts in another form, and an example may print while it is traced.
+    outcome.output = []
+    return outcome

@@ -1,7 +1,7 @@
-"""The command line. One file a subcommand, found by walking this folder; its docstring is its help.
+"""The command line: one file per subcommand, found by listing this folder.
 
-A file is imported when its command is used, or when `--help` lists it, so it must not import
-anything slow at the top.
+A file has a click command named `command`, whose docstring is its help. The file is imported when
+its command is used, or when `--help` lists it, so it must not import anything slow at the top.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from fullgraph import __version__
 
 
 class Commands(click.Group):
-    """Loads `commands/NAME.py` for `fullgraph NAME`; the file has a click command `command`."""
+    """Loads `commands/NAME.py` for `fullgraph NAME`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the subcommands, without importing them."""
         files = Path(__file__).parent.glob("*.py")
         return sorted(file.stem for file in files if not file.stem.startswith("_"))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import and return a subcommand; None if there is no such file."""
         if name not in self.list_commands(ctx):
             return None
         command: click.Command = import_module(f"fullgraph.commands.{name}").command
@@ -31,4 +33,4 @@ class Commands(click.Group):
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fullgraph")
 def cli() -> None:
-    """Find, explain and fix what stops torch.compile from seeing your program as one graph."""
+    """Find, explain and fix the graph breaks of torch.compile."""

@@ -1,59 +1,82 @@
-"""Options and helpers that several commands share."""
+"""The options `--format` and `-o`, and writing a rendered result to a file or a stream."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
-from fullgraph.files import replace_file
+from fullgraph.render import formats, render
 
-if TYPE_CHECKING:
-    from fullgraph.model.report import Report
-
-# Longer lines are hard to read, however wide the window is.
+# Longer lines are hard to read, even in a wide window.
 WIDEST = 120
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def format_option(*kinds: str) -> Decorator:
+    """Return the option `--format`, with the formats that `render/` has for all these kinds."""
+    first, *others = (formats(kind) for kind in kinds)
+    shared = [each for each in first if all(each in other for other in others)]
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(shared),
+        default="text",
+        show_default=True,
+        help="Output format.",
+    )
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--format`, `-o` and `--all`, the same for every command that shows a report."""
-    from fullgraph.render import formats
-
+    """Add `--format`, `-o` and `--all` to a command that shows a report."""
     for option in (
-        click.option("--all", "show_all", is_flag=True, help="Show every cause, not only the top."),
         click.option(
-            "-o", "--output", metavar="FILE", help="Write the report to FILE, and nothing else."
+            "--all", "show_all", is_flag=True, help="Show all root causes, not only the first 10."
         ),
-        click.option(
-            "--format", "format_", type=click.Choice(formats()), default="text", show_default=True
-        ),
+        click.option("-o", "--output", metavar="FILE", help="Write only the report, to FILE."),
+        format_option("report"),
     ):
         command = option(command)
     return command
 
 
 def deliver(
-    report: Report, format_: str, output: str | None, show_all: bool, rest: str, stream: IO[str]
+    kind: str,
+    value: object,
+    format_: str,
+    *,
+    output: str | None = None,
+    stream: IO[str] | None = None,
+    widest: int | None = WIDEST,
+    **options: object,
 ) -> None:
-    """Write the report to the file that was asked for, or to `stream`."""
-    from fullgraph.render import render
+    """Render `value` and write it to the file `output`, or to `stream` (stdout by default).
 
-    terminal = output is None and stream.isatty()
+    In a terminal, lines are as long as the window is wide, and at most `widest`. None is for
+    tables: their rows are cut at the end, so they use the whole window.
+    """
+    stream = stream or sys.stdout
+    is_terminal = output is None and stream.isatty()
+    columns = shutil.get_terminal_size().columns if is_terminal else 80
     text = render(
-        report,
+        kind,
+        value,
         format_,
-        width=min(shutil.get_terminal_size().columns, WIDEST) if terminal else 80,
-        color=terminal and "NO_COLOR" not in os.environ,
-        top=None if show_all else 10,
-        rest=rest,
+        width=min(columns, widest or columns),
+        color=is_terminal and "NO_COLOR" not in os.environ,
+        **options,
     )
-    if output is None:
-        # A terminal that cannot show a character shows another one instead of nothing at all.
-        encoding: str = getattr(stream, "encoding", None) or "utf-8"
-        stream.write(text.encode(encoding, "replace").decode(encoding))
-        stream.flush()
-    else:
+    if output is not None:
+        from fullgraph.files import replace_file
+
         replace_file(output, [text.encode()])
+        return
+    # A stream that cannot encode a character gets a replacement character instead.
+    encoding: str = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+    stream.flush()

@@ -1,3 +1,5 @@
+"""`fullgraph catalog`: run, check and count the examples of the catalog."""
+
 from __future__ import annotations
 
 import sys
@@ -5,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fullgraph.commands._terminal import format_option, terminal_size, write_json, write_lines
+from fullgraph.commands._output import deliver, format_option
 from fullgraph.errors import FullgraphError
 
 if TYPE_CHECKING:
@@ -14,35 +16,37 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Examples that break and fixes that do not, for the entries of the registry."""
+    """Run the examples of graph breaks and fixes."""
 
 
 @command.command()
 @click.argument("identifier", metavar="ID")
 def run(identifier: str) -> None:
-    """Show an example happen: what breaks, then each fix, run on the torch that is installed."""
+    """Run an example and its fixes on the installed torch."""
     example = _example(identifier)
     from fullgraph.capture.process import check_torch
 
     check_torch()
     from fullgraph.catalog.verify import verify
-    from fullgraph.render import render
-    from fullgraph.render.example.text import example_lines
-    from fullgraph.terminal import Terminal
 
-    terminal = Terminal(*terminal_size())
-    write_lines(example_lines(example, terminal))
+    deliver("example", example, "text")
     click.echo()
-    verdict = verify(example.id)
-    if verdict.report is not None:
-        click.echo(render(verdict.report, "text", width=terminal.width))
-    _conclude([f"{example.id}: {failure}" for failure in verdict.failures], len(example.fixes))
+    result = verify(example.id)
+    deliver("report", result.report, "text")
+    click.echo()
+    for failure in result.failures:
+        click.echo(f"{example.id}: {failure}")
+    if result.failures:
+        sys.exit(1)
+    count = len(example.fixes)
+    fixes = "its fix works" if count == 1 else f"its {count} fixes work"
+    click.echo(f"verified: {example.id} breaks" + (f", and {fixes}" if count else ""))
 
 
 @command.command()
 @click.argument("identifiers", metavar="[ID]...", nargs=-1)
 def check(identifiers: tuple[str, ...]) -> None:
-    """Run examples and say which of their claims do not hold; all of them without an ID."""
+    """Run examples and list the claims that are not true. By default, run all examples."""
     from fullgraph.capture.process import check_torch
     from fullgraph.catalog.parse import example_ids
 
@@ -55,9 +59,9 @@ def check(identifiers: tuple[str, ...]) -> None:
     for number, identifier in enumerate(ids, start=1):
         if sys.stderr.isatty():
             click.echo(f"\r{number} of {len(ids)}", nl=False, err=True)
-        verdict = verify(identifier)
-        fixes += len(verdict.fixes)
-        failures += [f"{identifier}: {failure}" for failure in verdict.failures]
+        result = verify(identifier)
+        fixes += len(result.fixes)
+        failures += [f"{identifier}: {failure}" for failure in result.failures]
     if sys.stderr.isatty():
         click.echo("\r", nl=False, err=True)
     for failure in failures:
@@ -67,25 +71,12 @@ def check(identifiers: tuple[str, ...]) -> None:
 
 
 @command.command()
-@format_option
+@format_option("coverage")
 def coverage(format_: str) -> None:
-    """Count the entries of your torch that have an example and a fix; list those without."""
-    from fullgraph.catalog.coverage import cover
+    """Count the entries of the installed torch that have an example and a fix."""
+    from fullgraph.catalog.coverage import measure_coverage
 
-    found = cover()
-    if format_ == "json":
-        write_json(found)
-        return
-    summary = found.summary
-    write_lines(
-        [
-            f"torch {found.release}: {summary.entries} entries, {summary.live} of them live",
-            f"{summary.examples:>5} have an example that breaks, {summary.fixes} of those a fix",
-            f"{summary.unreachable:>5} cannot be reached from Python on a CPU",
-            f"{summary.missing:>5} are missing",
-            *(f"       {identifier}" for identifier in found.missing),
-        ]
-    )
+    deliver("coverage", measure_coverage(), format_)
 
 
 def _example(identifier: str) -> Example:
@@ -94,15 +85,7 @@ def _example(identifier: str) -> Example:
     example = read_example(identifier)
     if example is None:
         raise FullgraphError(
-            f"the catalog has no example for {identifier}; it has {len(example_ids())} others, "
-            "which fullgraph catalog coverage lists"
+            f"the catalog has no example for {identifier}; fullgraph catalog coverage --format "
+            f"json lists the {len(example_ids())} that it has"
         )
     return example
-
-
-def _conclude(failures: list[str], fixes: int) -> None:
-    for failure in failures:
-        click.echo(failure)
-    if failures:
-        sys.exit(1)
-    click.echo(f"verified: it breaks as it says, and {fixes} of its {fixes} fixes hold")

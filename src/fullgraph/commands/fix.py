@@ -1,3 +1,5 @@
+"""`fullgraph fix`: find, verify and apply fixes."""
+
 from __future__ import annotations
 
 import shlex
@@ -6,31 +8,36 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fullgraph.commands._output import deliver, format_option
 from fullgraph.commands.run import RunCommand
 
 if TYPE_CHECKING:
-    from fullgraph.fix.pipeline import Fixed
+    from fullgraph.fix.pipeline import FixOutcome
 
-# Less is slower than this only by noise.
+# Ratios above this are noise.
 _SLOWER = 0.95
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]")
 @click.option("--apply", "apply_", is_flag=True, help="Write the fixes to your own files.")
-@click.option("--undo", "undo_", is_flag=True, help="Take the last --apply back.")
-@click.option("--force", is_flag=True, help="Write although git could not give the old text back.")
-@click.option("--only", type=click.Choice(["settings"]), help="What configuration alone can do.")
+@click.option("--undo", "undo_", is_flag=True, help="Revert the last --apply.")
+@click.option(
+    "--force", is_flag=True,
+    help="Write even to files with uncommitted changes, and even if the result is slower.",
+)  # fmt: skip
+@click.option("--only", type=click.Choice(["settings"]), help="Only try this kind of fix.")
 @click.option(
     "--time", "seconds", type=click.FloatRange(min=5), default=120.0, show_default=True,
-    metavar="SECONDS", help="Stop looking for fixes after that.",
+    metavar="SECONDS", help="Time limit for finding fixes.",
 )  # fmt: skip
 @click.option(
     "--backend", "backends", multiple=True, metavar="NAME",
-    help="Prove it with this backend too, besides eager and aot_eager.",
+    help="Also verify with this backend (eager and aot_eager are always used).",
 )  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["text", "json", "diff"]), default="text",
-              show_default=True)  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", help="Write the report to FILE.")
+@format_option("fix")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the report to FILE instead of standard output."
+)
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARG]...")
 def command(
     target: tuple[str, ...],
@@ -43,110 +50,98 @@ def command(
     format_: str,
     output: str | None,
 ) -> None:
-    """Remove graph breaks from a program, and show only what is proven.
+    """Find and verify fixes for the graph breaks in a program.
 
-    The program is run once in eager, and its calls are recorded. Every candidate fix is tried on
-    them, and on inputs like them: the results, gradients, effects and errors must stay the same
-    and the break must go. Nothing is written without --apply, which may also come last.
+    Runs the program once in eager mode and records its calls. Each candidate fix is then tested
+    on the recorded and on varied inputs: it must remove the break and change no output, gradient,
+    side effect or exception. Nothing is written without --apply, which may also come last.
     """
+    if undo_:
+        _undo(force)
+        return
     from fullgraph.capture.process import check_program, check_torch
     from fullgraph.files import check_writable
     from fullgraph.fix.pipeline import fix_program
 
-    if undo_:
-        _undo(force)
-        return
-    target, last = _own_flags(target)
-    apply_, force = apply_ or "--apply" in last, force or "--force" in last
+    target, own_flags = _own_flags(target)
+    apply_, force = apply_ or "--apply" in own_flags, force or "--force" in own_flags
     check_program(target)
     check_torch()
     if output is not None:
         check_writable(output)
     if apply_ and not force and target[0] != "-m":
-        # Now, and not after two minutes of work.
+        # Checked now, and not after two minutes of work.
         from fullgraph.fix.apply import require_clean
 
         require_clean(target[0])
-    fixed = fix_program(
-        target, seconds=seconds, tell=tell, only_settings=only == "settings", backends=backends
+    outcome = fix_program(
+        target,
+        seconds=seconds,
+        progress=show_progress,
+        only_settings=only == "settings",
+        backends=backends,
     )
-    _show(fixed, target, format_, output)
+    clear_progress()
+    command_line = "" if apply_ else shlex.join(target)
+    deliver("fix", outcome.report, format_, output=output, command=command_line)
+    if format_ == "diff" and outcome.report.settings:
+        statements = "; ".join(each for fix in outcome.report.fixes for each in fix.settings)
+        click.echo(f"fullgraph: these settings are not in the diff: {statements}", err=True)
     if apply_:
-        _apply(fixed, target, force)
+        _apply(outcome, target, force)
 
 
 def _own_flags(target: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The program, and what follows it but is ours: asking for more comes to mind last."""
+    """Split off our own flags that follow the program: users often add --apply last."""
     end = len(target)
     while end > 1 and target[end - 1] in ("--apply", "--force"):
         end -= 1
     return target[:end], target[end:]
 
 
-def tell(message: str) -> None:
-    """What is going on, on one line that the next one replaces."""
+def show_progress(message: str) -> None:
+    """Show the current step on one line, which the next one replaces."""
     if sys.stderr.isatty():
         click.echo(f"\r\x1b[K  {message} …", nl=False, err=True)
+
+
+def clear_progress() -> None:
+    """Remove the line of `show_progress`."""
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def _undo(force: bool) -> None:
     from fullgraph.fix.apply import undo
 
     for path in undo(force=force):
-        click.echo(f"put back {path}")
+        click.echo(f"restored {path}")
 
 
-def _show(fixed: Fixed, target: tuple[str, ...], format_: str, output: str | None) -> None:
-    from fullgraph.files import replace_file
-
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
-    text = _text(fixed, target, format_, sys.stdout.isatty() and output is None)
-    if output is not None:
-        replace_file(output, [text.encode()])
-    else:
-        click.echo(text, nl=False)
-
-
-def _text(fixed: Fixed, target: tuple[str, ...], format_: str, terminal: bool) -> str:
-    if format_ == "diff":
-        return fixed.report.diff
-    if format_ == "json":
-        from msgspec import json
-
-        return json.format(json.encode(fixed.report)).decode() + "\n"
-    from fullgraph.commands._terminal import terminal_size
-    from fullgraph.render.fix.text import lines_of
-    from fullgraph.terminal import Terminal
-
-    shown = Terminal(*terminal_size()) if terminal else Terminal(100)
-    return "".join(f"{line}\n" for line in lines_of(fixed.report, shown, shlex.join(target)))
-
-
-def _apply(fixed: Fixed, target: tuple[str, ...], force: bool) -> None:
+def _apply(outcome: FixOutcome, target: tuple[str, ...], force: bool) -> None:
     from pathlib import Path
 
     from fullgraph.errors import FullgraphError
     from fullgraph.files import replace_file
-    from fullgraph.fix.apply import apply_changes, own_changes, upstream_patches
+    from fullgraph.fix.apply import apply_changes, third_party_patches, user_changes
 
-    proof = fixed.report.proof
-    if not fixed.report.fixes:
+    speedup = outcome.report.verification.speedup
+    if not outcome.report.fixes:
         return
-    if not fixed.report.summary.proven:
-        raise FullgraphError("the fixes could not be proven together: nothing was written")
-    if proof.speedup is not None and proof.speedup < _SLOWER and not force:
+    if not outcome.report.summary.verified:
+        raise FullgraphError("the fixes failed verification together: nothing was written")
+    if speedup is not None and speedup < _SLOWER and not force:
         raise FullgraphError(
-            f"a call takes {1 / proof.speedup:.2f} times as long with these fixes: nothing was "
-            "written; use --force to apply them all the same"
+            f"a call takes {1 / speedup:.2f} times as long with these fixes: nothing was "
+            "written; use --force to apply them anyway"
         )
     script = target[0] if target[0] != "-m" else None
-    changes = own_changes(fixed.plan, set(fixed.own), script)
+    changes = user_changes(outcome.plan, script)
     if changes:
         apply_changes(changes, force=force)
     for change in changes:
         click.echo(f"wrote {Path(change.path).name}", err=True)
-    for package, patch in upstream_patches(fixed.plan, set(fixed.own)).items():
+    for package, patch in third_party_patches(outcome.plan).items():
         name = f"fullgraph-{package}.patch"
         replace_file(name, [patch.encode()])
-        click.echo(f"wrote {name}, for {package}: it is not your code", err=True)
+        click.echo(f"wrote {name}: {package} is not your code", err=True)

@@ -1,3 +1,5 @@
+"""`fullgraph run`: run a program unchanged and report its graph breaks."""
+
 from __future__ import annotations
 
 import shlex
@@ -7,19 +9,27 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from fullgraph.commands._output import deliver, report_options
+from fullgraph.errors import FullgraphError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fullgraph.model.report import Report
+
+# How long `--fix` may search for fixes.
+_FIX_SECONDS = 120.0
+
 
 class RunCommand(click.Command):
-    """Stops reading options at the program: what follows it belongs to the program."""
+    """Parses options only up to the program: all arguments after it belong to the program."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _split(self, args))
+        """Parse the options before the program."""
+        return super().parse_args(ctx, _with_separator(self, args))
 
 
-def _split(command: click.Command, args: list[str]) -> list[str]:
+def _with_separator(command: click.Command, args: list[str]) -> list[str]:
+    """Return the arguments with `--` before the program."""
     with_value = {
         name
         for option in command.params
@@ -34,14 +44,25 @@ def _split(command: click.Command, args: list[str]) -> list[str]:
     return [*args[:index], "--", *args[index:]]
 
 
+def _renamed(_: click.Context, __: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        raise FullgraphError("--mend was renamed; use --fix")
+
+
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]")
 @report_options
 @click.option(
-    "--session", metavar="FOLDER", help="Keep the captured sessions in FOLDER, for later reports."
+    "--session",
+    metavar="FOLDER",
+    help="Keep the session files in FOLDER. By default, fullgraph keeps those of the last runs.",
 )
 @click.option(
-    "--mend", is_flag=True, help="Remove what can be proven away first, in memory: no file changes."
+    "--fix",
+    "with_fixes",
+    is_flag=True,
+    help="Apply verified fixes in memory before running; no files are changed.",
 )
+@click.option("--mend", is_flag=True, hidden=True, expose_value=False, callback=_renamed)
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARG]...")
 def command(
     target: tuple[str, ...],
@@ -49,75 +70,86 @@ def command(
     output: str | None,
     show_all: bool,
     session: str | None,
-    mend: bool,
+    with_fixes: bool,
 ) -> None:
-    """Run a program unchanged, then show every graph break it met.
+    """Run a program and report its graph breaks.
 
-    The program gets its own arguments, input, output, signals and exit code, as if python had run
-    it. The report follows on standard error, or goes to FILE with -o; JSON without -o follows the
-    program's output on standard output.
+    The program runs exactly as under python, with its own arguments, stdin, stdout, signals and
+    exit code. The report follows on stderr, or goes to FILE with -o. JSON without -o follows the
+    output of the program on stdout.
     """
     from pathlib import Path
 
-    from fullgraph.analysis import analyse
     from fullgraph.capture.process import check_program, check_torch, end_like, run_program
     from fullgraph.capture.store import new_session, prepare_session
-    from fullgraph.errors import FullgraphError
     from fullgraph.files import check_writable
-    from fullgraph.model.session import load_all
 
     check_program(target)
     check_torch()
     if output is not None:
         check_writable(output)
     folder = prepare_session(Path(session)) if session else new_session()
-    if mend:
-        _mend(target, folder)
+    if with_fixes:
+        _apply_fixes(target, folder)
     code = run_program(target, folder)
+    has_failed = _show_report(folder, format_, output, show_all, session)
+    # If the program fails, its own exit code counts.
+    end_like(2 if has_failed and code == 0 else code)
+
+
+def _show_report(
+    folder: Path, format_: str, output: str | None, show_all: bool, session: str | None
+) -> bool:
+    """Write the report of the sessions in `folder`; return whether nothing could be captured."""
+    from fullgraph.analysis import analyze
+    from fullgraph.model.session import load_all
+
     try:
-        report = analyse(load_all((str(folder),)))
-        # Either is missing when the shell has closed it.
-        stream: IO[str] | None = sys.stdout if format_ == "json" else sys.stderr
-        if output is None and format_ == "text" and stream is not None:
-            stream.write("\n")
-        if output is not None or stream is not None:
-            deliver(report, format_, output, show_all, _rest(session), stream or sys.stderr)
-        failed = any(problem.fatal for problem in report.problems)
+        report = analyze(load_all((str(folder),)))
+        _deliver(report, format_, output, show_all, session)
     except FullgraphError as error:
         click.echo(f"fullgraph: {error}", err=True)
-        failed = True
+        return True
     except BrokenPipeError:
-        failed = False
-    # A program's own failure keeps its own exit code.
-    end_like(2 if failed and code == 0 else code)
+        return False
+    return any(problem.fatal for problem in report.problems)
 
 
-def _mend(target: tuple[str, ...], folder: Path) -> None:
-    """Find fixes, and have the program run with them; it runs as it is where there are none."""
+def _deliver(
+    report: Report, format_: str, output: str | None, show_all: bool, session: str | None
+) -> None:
+    # A stream is None if the shell has closed it.
+    stream: IO[str] | None = sys.stdout if format_ == "json" else sys.stderr
+    if output is None and stream is None:
+        return
+    if output is None and format_ == "text" and stream is not None:
+        stream.write("\n")
+    rest = shlex.join(["fullgraph", "report", "--all", *([session] if session else [])])
+    top = {"top": None} if show_all else {}
+    deliver("report", report, format_, output=output, stream=stream, rest=rest, **top)
+
+
+def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:
+    """Search for fixes and make the program run with them; without any if that fails."""
     import os
 
     from msgspec import json
 
-    from fullgraph.commands.fix import tell
-    from fullgraph.errors import FullgraphError
+    from fullgraph.commands.fix import show_progress
+    from fullgraph.fix.model import PLAN_VARIABLE
     from fullgraph.fix.pipeline import fix_program
-    from fullgraph.fix.runtime.activate import PLAN_VARIABLE
 
     try:
-        fixed = fix_program(target, seconds=120.0, tell=tell)
+        fixed = fix_program(target, seconds=_FIX_SECONDS, progress=show_progress)
     except FullgraphError as error:
-        click.echo(f"fullgraph: the program runs as it is, not mended: {error}", err=True)
+        click.echo(f"fullgraph: running without fixes: {error}", err=True)
         return
-    if not fixed.report.summary.proven:
-        why = fixed.report.proof.problems[0]
-        click.echo(f"fullgraph: the program runs as it is: the proof failed: {why}", err=True)
+    if not fixed.report.summary.verified:
+        why = fixed.report.verification.problems[0]
+        click.echo(f"fullgraph: running without fixes: verification failed: {why}", err=True)
         return
     path = folder / "plan.json"
     path.write_bytes(json.encode(fixed.plan))
     os.environ[PLAN_VARIABLE] = str(path)
     causes = fixed.report.summary.causes
-    click.echo(f"fullgraph: mended, {causes.before} causes → {causes.after}", err=True)
-
-
-def _rest(session: str | None) -> str:
-    return shlex.join(["fullgraph", "report", "--all", *([session] if session else [])])
+    click.echo(f"fullgraph: fixes applied; root causes {causes.before} → {causes.after}", err=True)

@@ -1,3 +1,5 @@
+"""`fullgraph site`: build, serve, watch and check the web site."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,29 +9,38 @@ from typing import Any
 import click
 
 
-def _tell(message: str) -> None:
+def _progress(message: str) -> None:
     click.echo(message, err=True)
 
 
+def _renamed_option(_context: click.Context, _option: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        from fullgraph.errors import FullgraphError
+
+        raise FullgraphError("the option --seen was renamed; use --reports")
+
+
 def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What a site is built from, the same for every command that builds one."""
+    """Add the options that say what a site is built from."""
     for option in (
+        click.option("--settings", metavar="FILE", help="Settings file; site.toml by default."),
         click.option(
-            "--settings", metavar="FILE", help="Settings; site.toml in this folder by default."
+            "--info",
+            metavar="DIR",
+            help="Folder of additional information, one file per break "
+            "(gb0124.md); info by default.",
         ),
         click.option(
-            "--info", metavar="DIR", help="Additional information, one gb0124.md a break."
-        ),
-        click.option(
-            "--seen",
+            "--reports",
             metavar="PATH",
-            help="A report as `fullgraph run --format json` writes it, or a folder of them.",
+            help="Report of `fullgraph run --format json`, or a folder of them; none by default.",
         ),
+        click.option("--seen", hidden=True, expose_value=False, callback=_renamed_option),
         click.option(
             "--release",
             metavar="RELEASE",
-            help="A release such as 2.15, a registry that was synced, a file, a checkout or an "
-            "address. The installed torch by default.",
+            help="Release such as 2.15, name of a downloaded registry, file, checkout or URL; the "
+            "installed torch by default.",
         ),
     ):
         command = option(command)
@@ -38,38 +49,38 @@ def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group()
 def command() -> None:
-    """A web site with a page for every known break."""
+    """Build, check and serve a static site with one page per graph break."""
 
 
 @command.command()
 @click.option(
-    "-o", "--output", metavar="DIR", required=True, help="A new folder, an empty one, or a site."
+    "-o", "--output", metavar="DIR", required=True, help="New or empty folder, or a site to update."
 )
 @_source_options
 def build(
-    output: str, release: str | None, seen: str | None, info: str | None, settings: str | None
+    output: str, release: str | None, reports: str | None, info: str | None, settings: str | None
 ) -> None:
-    """Build the site into a folder. Only what changed is written."""
+    """Build the site into a folder. Only changed files are written."""
     from fullgraph.registry.sources import snapshot_named
     from fullgraph.site.build import build
     from fullgraph.site.output import check_folder
     from fullgraph.site.settings import make_plan
 
-    plan = make_plan(settings, info, release, seen)
+    plan = make_plan(settings, info, release, reports)
     folder = Path(output)
     check_folder(folder)
-    click.echo(build(snapshot_named(plan.release, _tell), plan, folder, _tell).summary())
+    click.echo(build(snapshot_named(plan.release, _progress), plan, folder, _progress).summary())
 
 
 @command.command("import")
 @click.argument("source", metavar="DIR")
-@click.option("--info", metavar="DIR", help="Where to put it; the folder of site.toml by default.")
-@click.option("--settings", metavar="FILE", help="Settings; site.toml in this folder by default.")
+@click.option("--info", metavar="DIR", help="Target folder; the one in the settings by default.")
+@click.option("--settings", metavar="FILE", help="Settings file; site.toml by default.")
 def import_(source: str, info: str | None, settings: str | None) -> None:
-    """Take over additional information that was written for the original site.
+    """Import additional information that was written for the original site.
 
-    DIR is a checkout of it, or its docs/gb. Only what lies between the markers is copied, with
-    them. Nothing that is here already is overwritten.
+    DIR is a checkout of that site, or its docs/gb. Only the text between the markers is copied,
+    with the markers. Existing files are not overwritten.
     """
     from fullgraph.site.importing import import_folder
     from fullgraph.site.settings import make_plan
@@ -83,29 +94,29 @@ def import_(source: str, info: str | None, settings: str | None) -> None:
 @click.argument("folder", metavar="DIR")
 @_source_options
 def check(
-    folder: str, release: str | None, seen: str | None, info: str | None, settings: str | None
+    folder: str, release: str | None, reports: str | None, info: str | None, settings: str | None
 ) -> None:
-    """Look a site over: links, requests to other hosts, markers, stale and changed pages.
+    """Check a site for broken links, external requests, damaged markers and stale pages.
 
-    Ends with 1 if something is wrong, a line each. The release that the site was built from is
-    compared with unless another one is named.
+    Prints one line per problem; the exit code is then 1. The default release is the one that the
+    site was built from.
     """
     from fullgraph.site.check import check_site
     from fullgraph.site.settings import make_plan
 
-    found = check_site(Path(folder), make_plan(settings, info, release, seen))
+    found = check_site(Path(folder), make_plan(settings, info, release, reports))
     for problem in found.problems:
         click.echo(problem)
     for note in found.notes:
-        _tell(note)
+        _progress(note)
     if found.problems:
         raise click.exceptions.Exit(1)
-    click.echo(f"{found.files} files, nothing wrong")
+    click.echo(f"{found.files} files, no problems")
 
 
 @command.command()
 @click.option(
-    "-o", "--output", metavar="DIR", required=True, help="A new folder, an empty one, or a site."
+    "-o", "--output", metavar="DIR", required=True, help="New or empty folder, or a site to update."
 )
 @click.option(
     "--every",
@@ -113,52 +124,52 @@ def check(
     default=180,
     show_default=True,
     metavar="SECONDS",
-    help="How often to look.",
+    help="Interval between checks.",
 )
 @_source_options
 def watch(
     output: str,
     every: float,
     release: str | None,
-    seen: str | None,
+    reports: str | None,
     info: str | None,
     settings: str | None,
 ) -> None:
-    """Keep a site up to date: look at the source now and then, build when it has changed.
+    """Keep a site up to date: build it again whenever its source changes.
 
-    When the source is down or damaged, the last good site stays. Ctrl-C ends it.
+    If the source is unreachable or damaged, the last good site stays. Ctrl-C stops the command.
     """
     from fullgraph.site.settings import make_plan
     from fullgraph.site.watch import watch
 
-    watch(lambda: make_plan(settings, info, release, seen), Path(output), every, click.echo)
+    watch(lambda: make_plan(settings, info, release, reports), Path(output), every, click.echo)
 
 
 @command.command()
-@click.option("--port", default=8000, show_default=True, help="0 takes any that is free.")
+@click.option("--port", default=8000, show_default=True, help="Port; 0 uses any free port.")
 @click.option(
-    "-o", "--output", metavar="DIR", help="Where to build; a temporary folder by default."
+    "-o", "--output", metavar="DIR", help="Folder to build into; a temporary one by default."
 )
 @_source_options
 def serve(
     port: int,
     output: str | None,
     release: str | None,
-    seen: str | None,
+    reports: str | None,
     info: str | None,
     settings: str | None,
 ) -> None:
-    """Show the site on this machine, and reload it when something changes. Ctrl-C ends it."""
+    """Serve the site on this machine and reload it on changes. Ctrl-C stops the command."""
     from tempfile import TemporaryDirectory
 
     from fullgraph.site.serve import serve
     from fullgraph.site.settings import make_plan
 
-    named = {"settings": settings, "info": info, "release": release, "seen": seen}
+    named = {"settings": settings, "info": info, "release": release, "reports": reports}
     options = [part for name, value in named.items() if value for part in (f"--{name}", value)]
     with TemporaryDirectory(prefix="fullgraph-site-") as temporary:
         serve(
-            lambda: make_plan(settings, info, release, seen),
+            lambda: make_plan(settings, info, release, reports),
             options,
             Path(output or temporary),
             port,

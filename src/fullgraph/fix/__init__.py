@@ -1,9 +1,19 @@
-"""Removing breaks: candidate patches, and the proof that they are right.
+"""`fullgraph fix`: finds fixes for graph breaks and verifies them before they are shown.
 
-record.py    the calls that reach a compiled function, while the program runs in eager
-workshop.py  a process that has run the program, and forks one child for each thing to try
-trial.py     what such a child does: patch, run in eager, run compiled, compare
-fixers/      one way out a file: from a break to candidate rewrites, settings, ...
-peel.py      break after break: try candidates, keep what is proven, look again
-patch.py     new source into functions that exist already
+The stages, in order:
+
+    record/      1. run the program once in eager mode and record its compiled calls
+    fixers/      2. from a graph break to candidates and refusals, one file per fixer
+    search/      3. which candidates to accept; 4. verification of all of them together
+    report/      5. the report; apply.py writes files
+
+and what they use:
+
+    source/      the user's source: locate, analyze, edit
+    purity/      whether a function is pure
+    trials/      runs one candidate in a process of its own
+    runtime/     a plan in effect in a running process
+    model.py     the structs that the stages pass to each other
+    pipeline.py  fix_program(): all stages for a program
+    api.py       fullgraph.compile(): the same stages for one model, in this process
 """

@@ -1,13 +1,18 @@
-"""`fullgraph.compile`: torch.compile, after mending in memory."""
+"""`fullgraph.compile`: torch.compile after applying verified fixes in memory."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fullgraph.errors import FullgraphError
+
+if TYPE_CHECKING:
+    from fullgraph.fix.model import FixPlan
+    from fullgraph.fix.record.recorder import CallRecorder
+    from fullgraph.fix.report.model import FixReport
 
 
 def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
@@ -18,74 +23,86 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
     seconds: float = 120.0,
     **options: Any,
 ) -> Any:
-    """`torch.compile(model, **options)` without the breaks that can be proven away.
+    """Return `torch.compile(model, **options)` after applying verified fixes in memory.
 
     `example_inputs` are the arguments of a typical call: positional ones in a tuple or a list,
-    named ones in a dict. The model is called with them, and with inputs like them, in forks of
-    this process; no file is touched. Where nothing can be proven, the result is what
-    `torch.compile` gives, and a warning says why. What was done is `fullgraph_fix` of the result.
+    keyword arguments in a dict. The model is called with them and with varied inputs, in forks of
+    this process; no file changes. If no fix can be verified, the result is that of
+    `torch.compile`, and a warning says why. The result's `fullgraph_fix` is the fix report.
     """
     import torch
 
     compiled = torch.compile(model, **options)
-    if example_inputs is None:
-        warnings.warn(
-            "fullgraph.compile did not mend anything: it needs example_inputs", stacklevel=2
-        )
-        return compiled
     try:
-        _require_forks()
         plan, report = _fixed(model, example_inputs, value_guards, seconds, options)
     except FullgraphError as error:
-        warnings.warn(f"fullgraph.compile did not mend anything: {error}", stacklevel=2)
+        warnings.warn(f"fullgraph.compile applied no fixes: {error}", stacklevel=2)
         return compiled
-    if not report.summary.proven:
-        why = report.proof.problems[0]
-        warnings.warn(f"fullgraph.compile did not mend anything: {why}", stacklevel=2)
-        return compiled
-    from fullgraph.fix.record.intercept import put_in
-    from fullgraph.fix.runtime.activate import Mending
+    from fullgraph.fix.record.intercept import wrap_call
+    from fullgraph.fix.runtime.activate import ActivePlan
 
-    mended = put_in(compiled, Mending(plan).wrapped) if report.fixes else compiled
-    mended.fullgraph_fix = report
-    return mended
-
-
-def _require_forks() -> None:
-    from fullgraph.fix.trials.fork import can_fork
-
-    if not can_fork():
-        raise FullgraphError(
-            "fixes are tried in forks, and this process cannot be forked any more: call "
-            "fullgraph.compile before anything is on a GPU or goes backward, or use "
-            "`fullgraph run --mend`"
-        )
+    fixed = wrap_call(compiled, ActivePlan(plan).wrap) if report.fixes else compiled
+    fixed.fullgraph_fix = report
+    return fixed
 
 
 def _fixed(
     model: Callable[..., Any],
-    example_inputs: Sequence[Any] | Mapping[str, Any],
+    example_inputs: Sequence[Any] | Mapping[str, Any] | None,
     value_guards: bool,
     seconds: float,
     options: dict[str, Any],
-) -> Any:
+) -> tuple[FixPlan, FixReport]:
+    """Search and verify fixes; FullgraphError if that is not possible."""
     from fullgraph.fix.fixers import all_fixers
-    from fullgraph.fix.record.recorder import Call, Modes, Recorder, Target, cloned
-    from fullgraph.fix.report.build import fix_report
-    from fullgraph.fix.search.search import Peeler
-    from fullgraph.fix.trials.fork import ForkShop
+    from fullgraph.fix.report.build import build_report
+    from fullgraph.fix.search.search import FixSearch
+    from fullgraph.fix.trials.fork import ForkTrialRunner, can_fork
 
+    if example_inputs is None:
+        raise FullgraphError("pass example_inputs")
+    if not isinstance(example_inputs, tuple | list | Mapping):
+        raise FullgraphError("example_inputs must be a tuple, a list or a dict of arguments")
+    if not can_fork():
+        raise FullgraphError(
+            "this process can no longer be forked, and candidates are tried in forks; call "
+            "fullgraph.compile before anything is on a GPU or runs backward, or use "
+            "`fullgraph run --fix`"
+        )
     started = time.monotonic()
+    fixers = [each for each in all_fixers() if value_guards or each.kind != "guard"]
+    with ForkTrialRunner(_recorded(model, example_inputs, options)) as runner:
+        search = FixSearch(
+            runner, deadline=started + seconds, progress=lambda _: None, fixers=fixers
+        )
+        result = search.run()
+    if result.baseline.samples.raising:
+        raise FullgraphError("the model raises for example_inputs; pass arguments that it accepts")
+    report = build_report(result, unreached={}, speedup=None, seconds=time.monotonic() - started)
+    if not report.summary.verified:
+        raise FullgraphError(report.verification.problems[0])
+    return result.plan, report
+
+
+def _recorded(
+    model: Callable[..., Any],
+    example_inputs: Sequence[Any] | Mapping[str, Any],
+    options: dict[str, Any],
+) -> CallRecorder:
+    """Return a recorder that holds one call of the model."""
+    from fullgraph.fix.record.recorder import (
+        CallContext,
+        CallRecorder,
+        CompiledTarget,
+        RecordedCall,
+        clone_inputs,
+    )
+
     name = getattr(model, "__qualname__", type(model).__name__)
-    target = Target(name, model, options)
+    target = CompiledTarget(name, model, options)
     named = isinstance(example_inputs, Mapping)
     args: Any = () if named else tuple(example_inputs)
     kwargs: Any = dict(example_inputs) if named else {}
-    args, kwargs = cloned((args, kwargs))
-    call = Call(target, args, kwargs, Modes.current())
-    fixers = [each for each in all_fixers() if value_guards or each.kind != "guard"]
-    with ForkShop(Recorder(targets=[target], calls=[call])) as shop:
-        peeler = Peeler(shop, deadline=started + seconds, tell=lambda _: None, fixers=fixers)
-        peeled = peeler.run()
-    report = fix_report(peeled, peeler.identity, {}, None, time.monotonic() - started)
-    return peeled.plan, report
+    args, kwargs = clone_inputs((args, kwargs))
+    call = RecordedCall(target, args, kwargs, CallContext.current())
+    return CallRecorder(targets=[target], calls=[call])

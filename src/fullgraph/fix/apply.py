@@ -1,4 +1,4 @@
-"""Writing fixes to files, and taking them back."""
+"""Writes verified fixes to the user's files, keeps undo data, and writes patches for other code."""
 
 from __future__ import annotations
 
@@ -6,54 +6,79 @@ import ast
 import os
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, json
-from msgspec.structs import replace
 
 from fullgraph.files import replace_file
-from fullgraph.fix.model import MendError, Plan
-from fullgraph.fix.report.build import shown_path, text_diff
-from fullgraph.fix.runtime.dynamo_config import lines_of, modules_of
-from fullgraph.fix.source import text as source
+from fullgraph.fix.model import FixError, FixPlan, Settings
+from fullgraph.fix.report.diff import display_path, text_diff
+from fullgraph.fix.runtime.dynamo_config import config_imports, config_statements
+from fullgraph.fix.source.edits import (
+    Edit,
+    FileEdits,
+    apply_edits,
+    combine_edits,
+    insert_lines,
+)
+from fullgraph.fix.source.module_level import insert_at_top, missing_imports
+from fullgraph.fix.source.text import keep_line_endings, parse
+from fullgraph.folders import undo_folder
+from fullgraph.model.owners import YOURS, this_process
 
 
 class Change(Struct, frozen=True):
+    """A file before and after `--apply`."""
+
     path: str
     before: str
     after: str
 
 
 class Changes(Struct, frozen=True):
-    """What one `--apply` wrote."""
+    """The files that one `--apply` wrote."""
 
     changes: tuple[Change, ...]
 
 
-def own_changes(plan: Plan, own: set[str], script: str | None) -> list[Change]:
-    """The files that are the user's, as they would be; settings go into the script."""
+def user_changes(plan: FixPlan, script: str | None) -> list[Change]:
+    """Return the user's own files with the plan applied; settings go into the script."""
     # A script is known by the name that it was started with.
-    texts = {os.path.realpath(path): plan.files[path].text for path in own & set(plan.files)}
+    edits = {
+        os.path.realpath(path): [file] for path, file in plan.files.items() if is_users_own(path)
+    }
     if plan.settings and script is not None:
-        script = os.path.realpath(script)
-        texts[script] = with_settings(texts.get(script) or _read(script), plan.settings)
-    changes = (Change(path, _read(path), text) for path, text in sorted(texts.items()))
-    return [replace(each, after=source.with_ends_of(each.after, each.before)) for each in changes]
+        path = os.path.realpath(script)
+        edits.setdefault(path, []).append(settings_edits(path, plan.settings))
+    return [_change(path, combine_edits(edits[path])) for path in sorted(edits)]
 
 
-def with_settings(text: str, settings: dict[str, Any]) -> str:
-    """The script with settings behind its imports."""
-    imports = tuple(f"import {module}" for module in modules_of(settings))
-    text, _ = source.with_imports(text, imports)
-    last = max(
-        node.end_lineno or node.lineno
-        for node in ast.parse(text).body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    )
-    rows = source.lines_of(text)
-    missing = [f"{line}\n" for line in lines_of(settings) if line not in text]
-    return "".join([*rows[:last], "\n", *missing, *rows[last:]]) if missing else text
+def _change(path: str, edits: Iterable[Edit]) -> Change:
+    before = _read(path)
+    after = apply_edits(before.replace("\r\n", "\n"), edits)
+    return Change(path, before, keep_line_endings(after, before))
+
+
+def is_users_own(path: str) -> bool:
+    """Return whether a file is the user's: neither torch's, nor Python's, nor a library's."""
+    return this_process().owner_of(path) == YOURS
+
+
+def settings_edits(path: str, settings: Settings) -> FileEdits:
+    """Insert statements that set `torch._dynamo.config` below the imports of a script."""
+    text = _read(path).replace("\r\n", "\n")
+    edits = insert_at_top(text, missing_imports(text, config_imports(settings)), [])
+    statements = [each for each in config_statements(settings) if each not in text]
+    if statements:
+        tree = parse(text)
+        lines = [
+            node.end_lineno or node.lineno
+            for node in (tree.body if tree else ())
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+        edits.append(insert_lines(text, max(lines, default=0) + 1, ["", *statements]))
+    return FileEdits(path, tuple(edits))
 
 
 def _read(path: str) -> str:
@@ -62,10 +87,10 @@ def _read(path: str) -> str:
 
 
 def apply_changes(changes: list[Change], *, force: bool) -> None:
-    """All or nothing, and only where it can be taken back."""
+    """Write all files or none, and keep what `--undo` needs."""
     for change in changes:
         if not os.access(change.path, os.W_OK):
-            raise MendError(f"{shown_path(change.path)} is read-only: nothing was written")
+            raise FixError(f"{display_path(change.path)} is read-only: nothing was written")
     if not force:
         for change in changes:
             require_clean(change.path)
@@ -82,7 +107,7 @@ def apply_changes(changes: list[Change], *, force: bool) -> None:
 
 
 def require_clean(file: str) -> None:
-    """That git could give the file back as it is."""
+    """Check that git has the file as it is, so that nothing can be lost."""
     path = Path(file)
     try:
         found = subprocess.run(
@@ -92,62 +117,52 @@ def require_clean(file: str) -> None:
     except FileNotFoundError:
         found = None
     if found is None or found.returncode != 0:
-        raise MendError(
-            f"{shown_path(str(path))} is not in a git repository, so a change could get lost: use "
-            "--force to write it all the same (fullgraph fix --undo takes it back)"
+        raise FixError(
+            f"{display_path(str(path))} is not in a git repository, so the original could be lost; "
+            "use --force to write it anyway (fullgraph fix --undo reverts it)"
         )
     if found.stdout.strip():
-        raise MendError(
-            f"{shown_path(str(path))} has uncommitted changes: commit them first, or use --force"
+        raise FixError(
+            f"{display_path(str(path))} has uncommitted changes: commit them first, or use --force"
         )
-
-
-# Taking back
-
-
-def _home() -> Path:
-    from fullgraph.capture.store import sessions_folders
-
-    return sessions_folders()[0].parent / "fixes"
 
 
 def _remember(changes: list[Change]) -> None:
-    folder = _home()
+    folder = undo_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MendError(
+        raise FixError(
             f"cannot keep what --undo needs in {folder} ({error.strerror}): set FULLGRAPH_HOME"
         ) from None
     replace_file(folder / f"{time.time_ns():020d}.json", [json.encode(Changes(tuple(changes)))])
 
 
 def undo(*, force: bool) -> list[str]:
-    """Put the files of the last `--apply` back; says which."""
-    folder = _home()
+    """Restore the files of the last `--apply`; return their paths."""
+    folder = undo_folder()
     kept = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if not kept:
-        raise MendError("there is nothing to take back: no fix was applied")
+        raise FixError("there is nothing to revert: no fix was applied")
     last = json.decode(kept[-1].read_bytes(), type=Changes)
     for change in last.changes:
         if not force and (not os.path.exists(change.path) or _read(change.path) != change.after):
-            raise MendError(
-                f"{shown_path(change.path)} was changed after the fix: use --force to put the old "
-                "text back all the same"
+            raise FixError(
+                f"{display_path(change.path)} was changed after the fix; use --force to restore "
+                "the old text anyway"
             )
     for change in last.changes:
         replace_file(change.path, [change.before.encode()])
     kept[-1].unlink()
-    return [shown_path(change.path) for change in last.changes]
+    return [display_path(change.path) for change in last.changes]
 
 
-def upstream_patches(plan: Plan, own: set[str]) -> dict[str, str]:
-    """For code that is somebody else's: a patch for each package, by its name."""
+def third_party_patches(plan: FixPlan) -> dict[str, str]:
+    """Return a patch for each package whose code is not the user's, by the package's name."""
     found: dict[str, str] = {}
-    for path, patch in sorted(plan.files.items()):
-        if path not in own:
-            package = shown_path(path).replace("\\", "/").split("/", 1)[0].removesuffix(".py")
-            before = _read(path)
-            new = source.with_ends_of(patch.text, before)
-            found[package] = found.get(package, "") + text_diff(path, before, new)
+    for path, file in sorted(plan.files.items()):
+        package = this_process().owner_of(path)
+        if package != YOURS:
+            change = _change(path, file.edits)
+            found[package] = found.get(package, "") + text_diff(path, change.before, change.after)
     return found

@@ -1,58 +1,101 @@
-"""The words of mending: plans, trials and what came of them. No torch, no I/O."""
+"""The structs that the stages of `fullgraph fix` pass to each other. Imports no torch, does no I/O.
+
+A fixer yields a `Candidate` or a `Refusal`. Accepted candidates are combined into a `FixPlan`. A
+`TrialRequest` runs a plan on the recorded calls, and a `TrialResult` says what happened.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
-from fullgraph.model.report import Report
+from fullgraph.fix.source.edits import FileEdits, combine_edits
+from fullgraph.model.fix_kinds import Kind, Safety
+from fullgraph.model.report import Report, RootCause
 
-# exact: the same results, bit for bit, and the same effects. reordered: printed or logged lines
-# come later. dropped: they are left out while compiled. specialised: a new value of an input
-# compiles once more.
-Safety = Literal["exact", "reordered", "dropped", "specialised"]
-# In the order of preference. escape: what Dynamo is told not to look into. ease: the break stays,
-# but does less harm.
-Kind = Literal["setting", "rewrite", "hoist", "guard", "escape", "ease"]
-
-
-class MendError(FullgraphError):
-    """A program that cannot be mended, or a place that cannot be written to."""
+# Values of `torch._dynamo.config`; a list holds functions as `module:qualified.name`.
+SettingValue = bool | int | float | str | list[str]
+Settings = dict[str, SettingValue]
+Mode = Literal["eager", "compiled"]
+# Names the file of the plan that a program is run with.
+PLAN_VARIABLE = "FULLGRAPH_PLAN"
 
 
-class FilePatch(Struct, frozen=True):
-    """A file as it would be. `prelude` are the statements that it gained at module level."""
-
-    path: str
-    text: str
-    prelude: tuple[str, ...] = ()
+class FixError(FullgraphError):
+    """A program that cannot be fixed, or a file that cannot be written."""
 
 
-class Plan(Struct, frozen=True):
-    """All that is changed at one time, to be tried or kept."""
+class Candidate(Struct, frozen=True):
+    """A proposed fix for one break, not yet tried. It has edits, settings or value guards."""
 
-    files: dict[str, FilePatch] = {}
-    settings: dict[str, Any] = {}
+    file: FileEdits | None = None
+    settings: Settings = {}
+    guards: bool = False
+    # From the fixer's module, unless the fixer proposes something more particular.
+    title: str = ""
+    safety: Safety | None = None
+    # From the fixer's module.
+    fixer: str = ""
+    kind: Kind = "rewrite"
+
+    @property
+    def path(self) -> str | None:
+        """The file that the candidate changes; None if it changes none."""
+        return self.file.path if self.file is not None else None
+
+
+class Refusal(Struct, frozen=True):
+    """A fixer recognizes the code at a break and declines to change it."""
+
+    reason: str
+    line: int
+    fixer: str = ""
+
+
+class RejectedCandidate(Struct, frozen=True):
+    """A candidate that was tried and not accepted."""
+
+    fixer: str
+    title: str
+    reason: str
+
+
+class FixPlan(Struct, frozen=True):
+    """All changes that are in effect at one time, in a trial or at the end of a search."""
+
+    files: dict[str, FileEdits] = {}
+    settings: Settings = {}
     guards: bool = False
 
-    def with_file(self, patch: FilePatch) -> Plan:
-        earlier = self.files.get(patch.path)
-        prelude = (*(earlier.prelude if earlier else ()), *patch.prelude)
-        merged = FilePatch(patch.path, patch.text, tuple(dict.fromkeys(prelude)))
-        return msgspec.structs.replace(self, files={**self.files, patch.path: merged})
 
-    def with_settings(self, settings: dict[str, Any]) -> Plan:
-        return msgspec.structs.replace(self, settings=joined_settings(self.settings, settings))
+NO_PLAN = FixPlan()
 
 
-NO_PLAN = Plan()
+def combined_plan(candidates: Iterable[Candidate]) -> FixPlan:
+    """Return the plan that has all of some candidates; EditConflictError if they overlap."""
+    by_path: dict[str, list[FileEdits]] = {}
+    settings: Settings = {}
+    guards = False
+    for candidate in candidates:
+        if candidate.file is not None:
+            by_path.setdefault(candidate.file.path, []).append(candidate.file)
+        settings = combined_settings(settings, candidate.settings)
+        guards = guards or candidate.guards
+    files = {path: _combined_file(path, changes) for path, changes in by_path.items()}
+    return FixPlan(files, settings, guards)
 
 
-def joined_settings(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Both; where both name functions, all of them."""
+def _combined_file(path: str, changes: list[FileEdits]) -> FileEdits:
+    additions = dict.fromkeys(each for change in changes for each in change.module_additions)
+    return FileEdits(path, combine_edits(changes), tuple(additions))
+
+
+def combined_settings(one: Settings, other: Settings) -> Settings:
+    """Return both; where both list functions, the list has the functions of both."""
     joined = dict(one)
     for name, value in other.items():
         mine = joined.get(name)
@@ -62,63 +105,41 @@ def joined_settings(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any
     return joined
 
 
-class Candidate(Struct, frozen=True):
-    """One way to remove one break (or several at once), not yet tried."""
+class TrialRequest(Struct, frozen=True):
+    """What a trial is to do with the recorded calls."""
 
-    fixer: str
-    title: str
-    kind: Kind
-    safety: Safety
-    # One of these three.
-    file: FilePatch | None = None
-    settings: dict[str, Any] = {}
-    guards: bool = False
-
-    @property
-    def path(self) -> str | None:
-        return self.file.path if self.file is not None else None
-
-    def added_to(self, plan: Plan) -> Plan:
-        if self.file is not None:
-            plan = plan.with_file(self.file)
-        if self.settings:
-            plan = plan.with_settings(self.settings)
-        if self.guards:
-            plan = msgspec.structs.replace(plan, guards=True)
-        return plan
-
-
-class Request(Struct, frozen=True):
-    """What a child of the workshop is asked to do."""
-
-    number: int
-    # reference: run the program as it is, in eager, and keep what it gives. trial: run a plan.
-    # reach: find out which of `lines` the program as it is gets to.
-    task: Literal["reference", "trial", "reach"]
-    plan: Plan = Plan()
-    # Empty: the one that the program itself names.
+    # reference: run the original program in eager mode and keep the outcomes.
+    # trial: run a plan and compare with the reference.
+    # timing: measure a steady call under a plan.
+    # coverage: find out which of `lines` the original program does not run.
+    task: Literal["reference", "trial", "timing", "coverage"]
+    plan: FixPlan = NO_PLAN
+    # Empty: the backend that the program itself names.
     backend: str = "eager"
-    # Whether compiled code is called with varied inputs as well; in eager it always is.
+    # Whether compiled code is called with varied inputs as well; eager mode always is.
     varied: bool = True
-    # Only how long a steady call takes.
-    timing: bool = False
+    # The least safe level that the plan's fixes claim; it decides which output may differ.
+    safety: Safety = "exact"
     lines: dict[str, tuple[int, ...]] = {}
-    # After this long it is killed; after half of it no further varied inputs are tried.
+    # After this time the trial is killed; after half of it no further varied inputs are run.
     seconds: float = 120.0
-    # How safe the least safe fix of the plan claims to be.
-    effects: Safety = "exact"
+    # Given by the runner.
+    number: int = 0
 
 
 class Difference(Struct, frozen=True):
-    """Where two runs disagree."""
+    """Where the outcomes of two runs differ."""
 
     sample: str
     what: str
-    mode: Literal["eager", "compiled"]
+    mode: Mode
+
+    def __str__(self) -> str:
+        return f"{self.mode}, {self.sample}: {self.what}"
 
 
 class GuardCost(Struct, frozen=True):
-    """A value guard: what it stands for, and what it costs a call."""
+    """A value guard: what it checks, and its cost per call."""
 
     file: str
     line: int
@@ -127,19 +148,21 @@ class GuardCost(Struct, frozen=True):
     value: str
     checked: int
     microseconds: float
-    # How often it did not hold, so that the function was compiled once more.
+    # How often the guard failed, so that the function recompiled.
     failed: int
 
 
 class Samples(Struct, frozen=True):
+    """How many calls a trial ran."""
+
     recorded: int
     varied: int
-    # Varied inputs for which the program raises, as it is.
+    # Varied inputs for which the original program raises.
     raising: int
 
 
-class Trial(Struct, frozen=True):
-    """What running a plan showed."""
+class TrialResult(Struct, frozen=True):
+    """What a trial found."""
 
     number: int
     report: Report | None
@@ -147,29 +170,72 @@ class Trial(Struct, frozen=True):
     # The largest difference between numbers that were allowed to differ.
     largest: float = 0.0
     gradients: int = 0
-    # Of one call, those that are zero where the program as it is has none.
+    # Gradients of one call that are zero where the original program has None.
     zero_gradients: int = 0
     samples: Samples = Samples(0, 0, 0)
     # Compiles during the second and third call with the same inputs.
     recompiled: int = 0
-    # Sites of breaks while compiled code was called with varied inputs.
+    # Break sites met while compiled code was called with varied inputs.
     varied_sites: int = 0
     # Seconds of a steady call.
     seconds: float | None = None
     guards: tuple[GuardCost, ...] = ()
-    # Lines that no sample got to, by file.
+    # Lines that no sample ran, by file.
     unreached: dict[str, tuple[int, ...]] = {}
-    # What stopped it altogether.
+    # The error that ended the trial; empty without one.
     error: str = ""
 
 
-class Ready(Struct, frozen=True):
-    """The program has run; these calls were recorded."""
+class ProgramRecorded(Struct, frozen=True):
+    """The program has run in eager mode; these calls of compiled functions were recorded."""
 
     calls: tuple[str, ...]
     functions: tuple[str, ...]
     error: str = ""
-    # Where the error came from, for the last lines of a traceback.
+    # The last lines of the error's traceback.
     details: str = ""
-    # Whether the process can be forked; if not, the program is run anew for each request.
-    forks: bool = True
+    # Whether the process can be forked; if not, each request reruns the program.
+    can_fork: bool = True
+
+
+def with_number(request: TrialRequest, number: int) -> TrialRequest:
+    """Return a request under the number that its runner gave it."""
+    return msgspec.structs.replace(request, number=number)
+
+
+class AcceptedFix(Struct, frozen=True):
+    """An accepted fix and the graph break that it removes."""
+
+    candidate: Candidate
+    cause: RootCause
+    # See `ProgramSource.break_key`.
+    break_key: str
+    # The line of the break in the original file.
+    line: int
+
+
+class RemainingCause(Struct, frozen=True):
+    """A root cause that is still there at the end, and what was tried for it."""
+
+    cause: RootCause
+    # The line of the break in the original file.
+    line: int
+    rejected: tuple[RejectedCandidate, ...]
+    refusals: tuple[Refusal, ...]
+
+
+class SearchResult(Struct, frozen=True):
+    """What the search has found, and how it was verified."""
+
+    baseline: TrialResult
+    # Of all accepted fixes together: with the eager backend, then with the others.
+    final: TrialResult
+    other_backends: dict[str, TrialResult]
+    fixes: tuple[AcceptedFix, ...]
+    remaining: tuple[RemainingCause, ...]
+    out_of_time: bool
+
+    @property
+    def plan(self) -> FixPlan:
+        """All accepted fixes together."""
+        return combined_plan(fix.candidate for fix in self.fixes)

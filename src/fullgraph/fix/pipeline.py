@@ -1,4 +1,4 @@
-"""`fullgraph fix`, from a program to a report: run it, peel it, prove it, measure it."""
+"""`fix_program`: record → search → verify → measure → report."""
 
 from __future__ import annotations
 
@@ -8,87 +8,90 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from fullgraph.fix.fixers import Fixer, all_fixers
-from fullgraph.fix.model import MendError, Plan
-from fullgraph.fix.report.build import FixReport, changed_lines, fix_report
-from fullgraph.fix.search.accept import Peeled
-from fullgraph.fix.search.search import Peeler
-from fullgraph.fix.trials.client import Workshop
-from fullgraph.model.report import YOURS
+from fullgraph.fix.model import NO_PLAN, FixError, FixPlan, SearchResult, TrialRequest
+from fullgraph.fix.report.build import Lines, build_report, lines_changed
+from fullgraph.fix.report.model import FixReport
+from fullgraph.fix.search.search import FixSearch
+from fullgraph.fix.trials.client import ProgramTrialRunner
+from fullgraph.fix.trials.runner import run_trial
 
-Tell = Callable[[str], None]
-# What is kept back of the time for the proof, the timing and the report.
+Progress = Callable[[str], None]
+# The part of the time that is kept for verification, timing and the report.
 _RESERVE = 0.3
 
 
-class Fixed(Struct, frozen=True):
+class FixOutcome(Struct, frozen=True):
+    """A report, and the plan that `--apply` and `run --fix` use."""
+
     report: FixReport
-    plan: Plan
-    # The files that are the user's own.
-    own: frozenset[str]
+    plan: FixPlan
 
 
 def fix_program(
     target: Sequence[str],
     *,
     seconds: float,
-    tell: Tell,
+    progress: Progress,
     only_settings: bool = False,
     backends: Sequence[str] = (),
-) -> Fixed:
+) -> FixOutcome:
+    """Find and verify fixes for `SCRIPT [ARG]...` or `-m MODULE [ARG]...`."""
     started = time.monotonic()
-    tell("running the program")
-    with Workshop(target, deadline=started + seconds) as shop:
-        _require_calls(shop)
-        peeler = Peeler(
-            shop,
+    progress("running the program")
+    with ProgramTrialRunner(target, deadline=started + seconds) as runner:
+        _require_calls(runner)
+        search = FixSearch(
+            runner,
             deadline=started + seconds * (1 - _RESERVE),
-            tell=tell,
-            fixers=_chosen(only_settings),
+            progress=progress,
+            fixers=_fixers(only_settings),
             backends=backends,
         )
-        peeled = peeler.run()
-        unreached = _unreached(shop, peeled)
-        speedup = _speedup(shop, peeled, tell, started + seconds)
-        report = fix_report(peeled, peeler.identity, unreached, speedup, time.monotonic() - started)
-    causes = [step.cause for step in peeled.steps if step.candidate.file is not None]
-    own = frozenset(cause.file for cause in causes if cause.owner == YOURS)
-    return Fixed(report, peeled.plan, own)
+        result = search.run()
+        unreached = _unreached(runner, result)
+        speedup = _speedup(runner, result, progress, started + seconds)
+    report = build_report(
+        result, unreached=unreached, speedup=speedup, seconds=time.monotonic() - started
+    )
+    return FixOutcome(report, result.plan)
 
 
-def _chosen(only_settings: bool) -> list[Fixer]:
-    return [each for each in all_fixers() if not only_settings or each.kind in ("setting", "ease")]
+def _fixers(only_settings: bool) -> list[Fixer]:
+    kinds = ("setting", "mitigate")
+    return [each for each in all_fixers() if not only_settings or each.kind in kinds]
 
 
-def _require_calls(shop: Workshop) -> None:
-    ready = shop.ready
-    if ready.error:
-        raise MendError(f"the program fails on its own: {ready.error}\n{ready.details}".strip())
-    if not ready.functions:
-        raise MendError("the program compiles nothing: there is no call of torch.compile")
-    if not ready.calls:
-        raise MendError(
-            f"the program never calls what it compiles ({', '.join(ready.functions[:3])})"
-        )
+def _require_calls(runner: ProgramTrialRunner) -> None:
+    recorded = runner.recorded
+    if recorded.error:
+        details = f"\n{recorded.details}".rstrip()
+        raise FixError(f"the program fails on its own: {recorded.error}{details}")
+    if not recorded.functions:
+        raise FixError("the program compiles nothing: it does not call torch.compile")
+    if not recorded.calls:
+        functions = ", ".join(recorded.functions[:3])
+        raise FixError(f"the program never calls the functions that it compiles ({functions})")
 
 
-def _unreached(shop: Workshop, peeled: Peeled) -> dict[str, tuple[int, ...]]:
-    """Lines of the program that were rewritten, and that no call got to."""
-    first: dict[str, tuple[int, ...]] = {}
-    for step in peeled.steps:
-        path = step.candidate.path
-        # Later steps start from a text that no longer is the program's own.
-        if path is not None and path not in first:
-            first[path] = tuple(changed_lines(step))
-    if not first:
+def _unreached(runner: ProgramTrialRunner, result: SearchResult) -> Lines:
+    """Return the changed lines of the original program that no call runs."""
+    lines = lines_changed(result)
+    if not lines:
         return {}
-    return shop.answer(shop.ask("reach", lines=first)).unreached
+    return run_trial(runner, TrialRequest("coverage", lines=lines)).unreached
 
 
-def _speedup(shop: Workshop, peeled: Peeled, tell: Tell, deadline: float) -> float | None:
-    """Both side by side, one after the other; None where there was no time or nothing to time."""
-    if not peeled.steps or time.monotonic() > deadline:
+def _speedup(
+    runner: ProgramTrialRunner, result: SearchResult, progress: Progress, deadline: float
+) -> float | None:
+    """Return how many times as fast a call is; None without fixes or without time to measure."""
+    if not result.fixes or time.monotonic() > deadline:
         return None
-    tell("timing it")
-    before = shop.answer(shop.ask("trial", timing=True, backend="")).seconds
-    after = shop.answer(shop.ask("trial", peeled.plan, timing=True, backend="")).seconds
+    progress("measuring the speedup")
+    before = _seconds_per_call(runner, NO_PLAN)
+    after = _seconds_per_call(runner, result.plan)
     return round(before / after, 2) if before and after else None
+
+
+def _seconds_per_call(runner: ProgramTrialRunner, plan: FixPlan) -> float | None:
+    return run_trial(runner, TrialRequest("timing", plan, backend="")).seconds

@@ -1,1 +1,1 @@
-"""The words everything speaks: frozen structs, no torch."""
+"""The data of fullgraph as frozen structs: events, sessions, reports. Imports no torch."""

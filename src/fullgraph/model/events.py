@@ -1,4 +1,4 @@
-"""Raw facts, as captured. `docs/session-format.md` describes how they are written down."""
+"""The captured events of a session. `docs/session-format.md` describes them as JSON lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-# The history of the session format; raise the number when an old reader would misread a new file.
+# The history of the session format. Raise the number if an old reader would misread a new file.
 #   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end
 FORMAT_VERSION = 1
 
@@ -15,7 +15,7 @@ CompileOutcome = Literal["compiled", "empty", "skipped", "limit", "raised"]
 
 
 class Frame(Struct, frozen=True, omit_defaults=True):
-    """One entry of a user's call stack. Columns count characters from 1, as editors do."""
+    """One frame of the user's call stack. Columns count characters from 1, as in editors."""
 
     file: str
     line: int
@@ -27,7 +27,7 @@ class Frame(Struct, frozen=True, omit_defaults=True):
 
 
 class Reason(Struct, frozen=True, omit_defaults=True):
-    """Why Dynamo stopped, in its own words, with the registry's id where there is one."""
+    """Why Dynamo stopped tracing, in its own words, with the registry id; None if it has none."""
 
     type: str
     id: str | None = None
@@ -37,26 +37,28 @@ class Reason(Struct, frozen=True, omit_defaults=True):
 
 
 class Code(Struct, frozen=True, omit_defaults=True):
-    """A function as Dynamo saw it. `resumed_at` is the line at which a cut function goes on."""
+    """A function that Dynamo compiles. `resumed_at` is the line where tracing resumed."""
 
     file: str
     line: int
     function: str
-    # The name with its class, `Model.forward`, where Python tells.
+    # The name with its class, such as `Model.forward`; empty if it is not known.
     qualified: str = ""
     resumed_at: int | None = None
 
 
 class SourceLine(Struct, frozen=True, array_like=True):
+    """One line of source code."""
+
     number: int
     text: str
 
 
 class Stack(Struct, frozen=True, omit_defaults=True):
-    """A user's stack, outermost frame first.
+    """The user's call stack, the outermost frame first.
 
-    The last `traced` frames are those that Dynamo was tracing; the ones before them called the
-    compiled code. `excerpt` is the source around the innermost frame.
+    Dynamo was tracing the last `traced` frames; the frames before them called the compiled code.
+    `excerpt` is the source around the innermost frame.
     """
 
     frames: tuple[Frame, ...]
@@ -65,7 +67,7 @@ class Stack(Struct, frozen=True, omit_defaults=True):
 
 
 class GuardFailure(Struct, frozen=True, omit_defaults=True):
-    """What did not fit in one piece of code that had been compiled before: every failed guard."""
+    """Every guard that failed in one piece of compiled code."""
 
     compiled: str
     failed: tuple[str, ...]
@@ -74,8 +76,7 @@ class GuardFailure(Struct, frozen=True, omit_defaults=True):
 class Break(Struct, frozen=True, tag="break", tag_field="event", omit_defaults=True):
     """Dynamo stopped tracing.
 
-    `reasons` has more than one entry where a break was followed by another while it was handled;
-    the first is the cause.
+    `reasons` has several entries if another break happened while Dynamo handled the first one.
     """
 
     compile: str
@@ -89,8 +90,8 @@ class Break(Struct, frozen=True, tag="break", tag_field="event", omit_defaults=T
 class Compile(Struct, frozen=True, tag="compile", tag_field="event", omit_defaults=True):
     """One run of Dynamo over one frame.
 
-    `counted_breaks` and `counted_graphs` are what torch's own counters say happened meanwhile,
-    and `counted_ops` is what its compilation metrics say; the ledger compares them with ours.
+    `counted_breaks` and `counted_graphs` come from torch's own counters, and `counted_ops` from its
+    compilation metrics; `analysis/reconcile.py` compares them with the captured events.
     """
 
     id: str
@@ -109,14 +110,14 @@ class Compile(Struct, frozen=True, tag="compile", tag_field="event", omit_defaul
 
 
 class Skip(Struct, frozen=True, tag="skip", tag_field="event", omit_defaults=True):
-    """Dynamo did not even try to trace a function that `torch.compile` was given."""
+    """Dynamo did not try to trace a function that `torch.compile` was given."""
 
     code: Code
     reason: str = ""
 
 
 class Graph(Struct, frozen=True, tag="graph", tag_field="event", omit_defaults=True):
-    """One FX graph that was handed to a backend."""
+    """One FX graph that a backend compiled."""
 
     compile: str
     root: Code
@@ -125,7 +126,7 @@ class Graph(Struct, frozen=True, tag="graph", tag_field="event", omit_defaults=T
 
 
 class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_defaults=True):
-    """A frame that had compiled code did not fit it. `limit` names the setting that refused."""
+    """The compiled code of a frame did not fit. `limit` is the setting that forbids a recompile."""
 
     compile: str
     code: Code
@@ -135,22 +136,22 @@ class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_de
 
 
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
-    """A backward graph that a backend compiled later, when it was first needed."""
+    """A backward graph that a backend compiled late, when it was first needed."""
 
     compile: str
     seconds: float
 
 
 class Settings(Struct, frozen=True, tag="settings", tag_field="event"):
-    """The compile settings in force from here on."""
+    """The compile settings from this event on."""
 
     values: dict[str, bool | int | float | str | None]
 
 
 class Problem(Struct, frozen=True, tag="problem", tag_field="event", omit_defaults=True):
-    """Something could not be captured. It is reported: a silent zero would be a lie.
+    """Something could not be captured, and the report says so.
 
-    After a fatal one nothing at all was captured in that process.
+    After a fatal problem, nothing was captured in that process.
     """
 
     message: str
@@ -158,7 +159,7 @@ class Problem(Struct, frozen=True, tag="problem", tag_field="event", omit_defaul
 
 
 class End(Struct, frozen=True, tag="end", tag_field="event"):
-    """The process ended in an orderly way; without it, it was killed."""
+    """The process ended by itself; a session without this event was killed."""
 
     seconds: float
 

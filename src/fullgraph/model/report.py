@@ -1,24 +1,41 @@
-"""What a report says. `docs/report-format.md` describes the same things as JSON."""
+"""The report of a run as frozen structs. `docs/report-format.md` describes the same as JSON.
+
+`load_report` reads a JSON report of this format or of an older one.
+"""
 
 from __future__ import annotations
 
-from msgspec import Struct
+import os
+from pathlib import Path
+from typing import Any
 
+import msgspec
+from msgspec import Struct, json
+
+from fullgraph.errors import ReportError
 from fullgraph.model.events import CompileOutcome, Frame, GuardFailure, Problem, SourceLine
 
-# The history of the report format.
+# The history of the report format:
 #   1  the first
-REPORT_FORMAT = 1
+#   2  eager_frames is skipped_frames, asked_for is user_requested; the categories asked-for,
+#      not-entered and effects are user-requested, untraced-calls and side-effects
+REPORT_FORMAT = 2
 
-YOURS = "yours"
-TORCH = "torch"
+_RENAMED_IN_2 = {"eager_frames": "skipped_frames", "asked_for": "user_requested"}
+_CATEGORIES_RENAMED_IN_2 = {
+    "asked-for": "user-requested",
+    "not-entered": "untraced-calls",
+    "effects": "side-effects",
+}
 
 
 class Summary(Struct, frozen=True):
+    """The counts of a report; docs/counting.md defines each of them."""
+
     causes: int
     sites: int
     occurrences: int
-    eager_frames: int
+    skipped_frames: int
     compiles: int
     recompiles: int
     graphs: int
@@ -27,6 +44,8 @@ class Summary(Struct, frozen=True):
 
 
 class Environment(Struct, frozen=True):
+    """Where the sessions of a report come from."""
+
     fullgraph: str
     torch: str
     python: str
@@ -34,12 +53,15 @@ class Environment(Struct, frozen=True):
     command: tuple[str, ...]
     directory: str
     processes: int
+    # How many of these processes ended without notice.
     killed: int
     settings: dict[str, bool | int | float | str | None]
+    # The folders of torch and of libraries; paths are shown relative to them.
+    package_folders: tuple[str, ...] = ()
 
 
-class Cascade(Struct, frozen=True):
-    """A break that exists only because of the cause it is listed under."""
+class CascadingBreak(Struct, frozen=True):
+    """A break that disappears with the root cause that lists it."""
 
     id: str | None
     type: str
@@ -52,8 +74,8 @@ class Cascade(Struct, frozen=True):
     because: str
 
 
-class Site(Struct, frozen=True):
-    """All occurrences of one type of break at one place in user code."""
+class BreakSite(Struct, frozen=True):
+    """All occurrences of one type of break at one location."""
 
     key: str
     id: str | None
@@ -65,20 +87,20 @@ class Site(Struct, frozen=True):
     column: int | None
     function: str
     occurrences: int
-    # Of those occurrences, how many went on tracing after the break (`resumed`), left the rest
-    # of the function to eager (`cut`), left the whole frame to eager, or reached the program.
+    # How many of these occurrences resumed tracing after the break (`resumed`), left the rest of
+    # the function in eager mode (`cut`), skipped the frame, or raised an error in the program.
     resumed: int
     cut: int
     skipped: int
     raised: int
-    # The functions that were being compiled when it happened.
+    # The functions that Dynamo was compiling.
     frames: tuple[str, ...]
     explanation: str
     hints: tuple[str, ...]
     context: str
-    # The user's own line that leads here, when the break is in somebody else's code.
+    # The user's own line that leads to a break in other code; None for the user's own code.
     via: Frame | None
-    # The key of the site that this one is a cascade of.
+    # The key of the root cause of a cascading break; None for a root cause.
     cascade_of: str | None
     because: str
     excerpt: tuple[SourceLine, ...]
@@ -87,20 +109,20 @@ class Site(Struct, frozen=True):
     stack: tuple[Frame, ...]
 
 
-class Cause(Site, frozen=True):
-    """A site that is nobody's cascade, with everything that hangs on it."""
+class RootCause(BreakSite, frozen=True):
+    """A break site that no other break causes, with the breaks and frames that depend on it."""
 
     rank: int
-    cascades: tuple[Cascade, ...]
-    # The functions that run in eager because of it.
-    eager_frames: tuple[str, ...]
-    # A break that the program itself asks for, as `torch.compiler.disable` does.
-    asked_for: bool
+    cascades: tuple[CascadingBreak, ...]
+    # The functions that run entirely in eager mode because of this break.
+    skipped_frames: tuple[str, ...]
+    # Whether the program itself requests the break, as with `torch.compiler.disable`.
+    user_requested: bool
     advice: str
 
 
-class EagerFrame(Struct, frozen=True):
-    """A frame that Dynamo gave up on whole."""
+class SkippedFrame(Struct, frozen=True):
+    """A function that Dynamo could not compile; it runs entirely in eager mode."""
 
     function: str
     qualified: str
@@ -109,13 +131,13 @@ class EagerFrame(Struct, frozen=True):
     resumed_at: int | None
     owner: str
     occurrences: int
-    # The key of the site that caused it; empty where an error did (`reason` says which).
+    # The key of the root cause; None if an error is the reason.
     site: str | None
     reason: str
 
 
 class RecompileFinding(Struct, frozen=True):
-    """A frame that had compiled code and did not fit it."""
+    """A frame whose compiled code did not fit new inputs."""
 
     compile: str
     function: str
@@ -124,12 +146,14 @@ class RecompileFinding(Struct, frozen=True):
     line: int
     owner: str
     failures: tuple[GuardFailure, ...]
-    # The setting that refused to compile once more, and its value.
+    # The setting that forbids another compile, and its value; None if the frame was recompiled.
     limit: str | None
     limit_value: int | None
 
 
 class GraphFinding(Struct, frozen=True):
+    """One FX graph that a backend compiled."""
+
     compile: str
     function: str
     file: str
@@ -150,7 +174,7 @@ class Failure(Struct, frozen=True):
 
 
 class Disagreement(Struct, frozen=True):
-    """Two sources that count the same thing and do not agree."""
+    """A count that differs from torch's own."""
 
     what: str
     ours: int
@@ -160,12 +184,14 @@ class Disagreement(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
+    """The graph breaks of one run."""
+
     format: int
     summary: Summary
     environment: Environment
-    causes: tuple[Cause, ...]
-    sites: tuple[Site, ...]
-    eager_frames: tuple[EagerFrame, ...]
+    causes: tuple[RootCause, ...]
+    sites: tuple[BreakSite, ...]
+    skipped_frames: tuple[SkippedFrame, ...]
     recompiles: tuple[RecompileFinding, ...]
     graphs: tuple[GraphFinding, ...]
     disagreements: tuple[Disagreement, ...]
@@ -174,8 +200,78 @@ class Report(Struct, frozen=True):
     problems: tuple[Problem, ...]
 
     def __str__(self) -> str:
-        """The terminal report, so that `print(report)` does what one expects."""
-        # Renderers depend on this module, so it can reach them only when asked.
+        """Return the terminal report, so that `print(report)` shows it."""
+        # The renderers import this module.
         from fullgraph.render import render
 
-        return render(self, "text")
+        return render("report", self, "text")
+
+
+def load_report(path: str | os.PathLike[str]) -> Report:
+    """Read a JSON report of this format or of an older one.
+
+    A report of a newer format, a damaged file and any other file raise a `ReportError`.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ReportError(f"cannot read {file}: {error.strerror or error}") from None
+    facts = _decode(data)
+    if facts is None:
+        raise ReportError(
+            f"{file} is not a fullgraph report; write one with fullgraph report --format json"
+        )
+    version = facts["format"]
+    if not isinstance(version, int) or version < 1:
+        raise ReportError(f"{file} has no valid report format; write the report again")
+    if version > REPORT_FORMAT:
+        raise ReportError(
+            f"{file} has report format {version}, and this fullgraph reads up to {REPORT_FORMAT}; "
+            "upgrade with pip install -U fullgraph"
+        )
+    try:
+        return msgspec.convert(_upgraded(facts, version), Report)
+    except msgspec.ValidationError as error:
+        raise ReportError(f"{file} is damaged ({error}); write the report again") from None
+
+
+def is_report(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a JSON report of any format, readable or not."""
+    try:
+        with open(path, "rb") as file:
+            first = file.readline()
+            # The first line of a session is a whole JSON object that names its event.
+            if b'"event"' in first:
+                return False
+            return _decode(first + file.read()) is not None
+    except OSError:
+        return False
+
+
+def _decode(data: bytes) -> dict[str, Any] | None:
+    """Return the fields of a report; None for any other content."""
+    try:
+        facts = json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    wanted = {"format", "summary", "causes", "sites"}
+    return facts if isinstance(facts, dict) and wanted <= facts.keys() else None
+
+
+def _upgraded(facts: dict[str, Any], version: int) -> dict[str, Any]:
+    """Return the fields of an older report under the names of this format."""
+    if version == 1:
+        facts = _rename(facts)
+    return {**facts, "format": REPORT_FORMAT}
+
+
+def _rename(value: Any, field: str = "") -> Any:
+    if isinstance(value, dict):
+        names = {key: _RENAMED_IN_2.get(key, key) for key in value}
+        return {names[key]: _rename(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rename(inner) for inner in value]
+    if field == "category":
+        return _CATEGORIES_RENAMED_IN_2.get(value, value)
+    return value

@@ -1,8 +1,8 @@
-"""A session: a header and what was captured after it, as JSON lines that survive a crash.
+"""A session: a header and the events of one process, as JSON lines that survive a crash.
 
-Every line is complete in itself and is written with one system call, so a process that is killed
-loses at most the line it was writing. Reasons and stacks repeat a lot; each is written once, as a
-line of its own, and referred to by number afterwards.
+Every line is complete and is written with one system call, so a killed process loses at most the
+line that it was writing. Reasons and stacks repeat often: each is written once, as a line of its
+own, and later lines refer to it by number.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ SUFFIX = ".jsonl"
 
 
 class Header(Struct, frozen=True, tag="header", tag_field="event", omit_defaults=True):
-    """Where a session comes from."""
+    """The process that a session comes from."""
 
     format: int
     fullgraph: str
-    # The runner is `fullgraph run` itself: it knows the command, and captures nothing.
+    # The runner is `fullgraph run` itself: it knows the command and captures nothing.
     role: Literal["program", "runner"] = "program"
     torch: str = ""
     python: str = ""
@@ -54,14 +54,14 @@ class Header(Struct, frozen=True, tag="header", tag_field="event", omit_defaults
     process: int = 0
     rank: int | None = None
     started: float = 0.0
-    # Which folders hold torch, the standard library and installed packages: who owns a file.
+    # These folders decide who owns a file; see model/owners.py.
     torch_folder: str = ""
     stdlib_folders: tuple[str, ...] = ()
     package_folders: tuple[str, ...] = ()
 
 
 class Session(Struct, frozen=True):
-    """What one process did. `warnings` says what could not be read back."""
+    """The events of one process. `warnings` lists what could not be read back."""
 
     header: Header
     events: tuple[Event, ...]
@@ -69,13 +69,13 @@ class Session(Struct, frozen=True):
     path: str = ""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the session to `path`; an existing file is replaced only when all is written."""
+        """Write the session to `path`; an existing file is replaced when everything is written."""
         encoder = LineEncoder()
         lines = (encoder.event(event) for event in self.events)
         replace_file(path, itertools.chain([encoder.header(self.header)], lines))
 
 
-# How the file refers to a reason or a stack that was written before.
+# The lines of a file that hold a reason or a stack, and a break that refers to them.
 class _ReasonLine(Struct, frozen=True, tag="reason", tag_field="event"):
     key: int
     reason: Reason
@@ -113,7 +113,7 @@ _T = TypeVar("_T", Reason, Stack)
 
 
 class LineEncoder:
-    """Turns events into lines, each reason and stack once."""
+    """Turns events into lines; each reason and stack is written once."""
 
     def __init__(self) -> None:
         self._encoder = json.Encoder()
@@ -121,9 +121,11 @@ class LineEncoder:
         self._stacks: dict[Stack, int] = {}
 
     def header(self, header: Header) -> bytes:
+        """Return the first line of a session file."""
         return self._encode(header) + b"\n"
 
     def event(self, event: Event) -> bytes:
+        """Return the line of an event, after the lines of its reasons and its stack."""
         if not isinstance(event, Break):
             return self._encode(event) + b"\n"
         lines: list[bytes] = []
@@ -137,7 +139,7 @@ class LineEncoder:
         try:
             return self._encoder.encode(value)
         except UnicodeEncodeError:
-            # A name of a file or an argument that is not UTF-8 is written with escapes.
+            # A file name or an argument that is not UTF-8 is written with escapes.
             return self._encoder.encode(_escaped(msgspec.to_builtins(value)))
 
     def _key(
@@ -162,8 +164,8 @@ def _escaped(value: object) -> object:
 def load(path: str | os.PathLike[str]) -> Session:
     """Read a session file.
 
-    A torn last line and events that this version does not know are tolerated and reported in
-    `warnings`; any other damage is an error that names the line.
+    An incomplete last line and unknown events are skipped and listed in `warnings`. Any other
+    damage raises a `SessionError` that names the line.
     """
     file = Path(path)
     try:
@@ -171,12 +173,12 @@ def load(path: str | os.PathLike[str]) -> Session:
     except OSError as error:
         raise SessionError(f"cannot read {file}: {error.strerror or error}") from None
     if not data.strip():
-        raise SessionError(f"{file} is empty; it holds no session")
+        raise SessionError(f"{file} is empty; name a session that fullgraph run wrote")
     return _Reader(file, data).read()
 
 
 def load_all(paths: tuple[str, ...]) -> list[Session]:
-    """Read the sessions in `paths`, each of which is a file or a folder of session files."""
+    """Read the sessions in `paths`: files, or folders of session files."""
     return [
         session
         for path in paths
@@ -185,17 +187,17 @@ def load_all(paths: tuple[str, ...]) -> list[Session]:
 
 
 def _load_folder(folder: Path) -> list[Session]:
-    """Of many processes, one may have been killed before its header was whole; the others count."""
+    """Read a folder; a process that was killed before it wrote its header is only a warning."""
     files = sorted(folder.glob(f"*{SUFFIX}"))
     if not files:
-        raise SessionError(f"{folder} holds no session: there is no *{SUFFIX} file in it")
+        raise SessionError(f"{folder} has no session; there is no *{SUFFIX} file in it")
     sessions: list[Session] = []
     problems: list[str] = []
     for file in files:
         if b"\n" in _first_bytes(file):
             sessions.append(load(file))
         else:
-            problems.append(f"{file} has no header: its process was killed at once")
+            problems.append(f"{file} has no header; its process was killed at the start")
     if not sessions:
         raise SessionError(problems[0])
     first = sessions[0]
@@ -225,12 +227,13 @@ class _Reader:
         self._unknown: dict[str, int] = {}
 
     def read(self) -> Session:
+        """Return the session in the file."""
         header = self._header(self._lines[0])
         events = tuple(self._events())
         for name, count in sorted(self._unknown.items()):
             self._warnings.append(
-                f"{self._file}: {count} {name!r} {_plural(count, 'event')} not understood by this "
-                "version of fullgraph and left out"
+                f"{self._file}: {count} unknown {name!r} {_plural(count, 'event')} skipped; "
+                "upgrade with pip install -U fullgraph"
             )
         return Session(header, events, tuple(self._warnings), str(self._file))
 
@@ -240,14 +243,17 @@ class _Reader:
         except (msgspec.DecodeError, UnicodeDecodeError):
             facts = None
         if not isinstance(facts, dict) or facts.get("event") != "header":
-            raise SessionError(f"{self._file} is not a fullgraph session: line 1 is no header")
+            raise SessionError(
+                f"{self._file} is not a fullgraph session: line 1 is not a header; name a "
+                "file that fullgraph run wrote"
+            )
         version = facts.get("format")
         if not isinstance(version, int) or version < 1:
-            raise SessionError(f"{self._file}, line 1: the header names no format version")
+            raise SessionError(f"{self._file}, line 1: the header has no valid format")
         if version > FORMAT_VERSION:
             raise SessionError(
                 f"{self._file} was written by a newer fullgraph (format {version}; this one reads "
-                f"up to {FORMAT_VERSION}): upgrade with pip install -U fullgraph"
+                f"up to {FORMAT_VERSION}); upgrade with pip install -U fullgraph"
             )
         try:
             return msgspec.convert(facts, Header)
@@ -262,8 +268,8 @@ class _Reader:
             except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
                 if number == last and not self._complete:
                     self._warnings.append(
-                        f"{self._file}: the last line is torn (the process was killed while it "
-                        "wrote); everything before it is here"
+                        f"{self._file}: the last line is incomplete because the process was "
+                        "killed; all lines before it were read"
                     )
                     return
                 if self._is_unknown_event(line):
@@ -311,7 +317,7 @@ _KNOWN_EVENTS = frozenset(str(line.__struct_config__.tag) for line in get_args(_
 
 def _explain(error: Exception) -> str:
     if isinstance(error, KeyError):
-        return f"it refers to entry {error.args[0]}, which no earlier line holds"
+        return f"it refers to entry {error.args[0]}, which no earlier line has"
     return str(error)
 
 

@@ -1,1 +1,1 @@
-"""The graph-break registry: what Dynamo cannot trace, and what kind of thing each entry is."""
+"""The graph-break registry of torch: read, download, compare and search it."""

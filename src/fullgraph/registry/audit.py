@@ -1,4 +1,4 @@
-"""What is missing in a registry: hints, readable text, call sites, entries."""
+"""Find what a registry lacks: hints, readable text, call sites and entries."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from fullgraph.registry.message_templates import is_unevaluated, joined_hints, r
 
 
 class AuditedEntry(Struct, frozen=True):
+    """One entry in a list of an audit. `detail` says what is wrong with the entry."""
+
     id: str
     type: str
     detail: str = ""
 
 
 class CallWithoutEntry(Struct, frozen=True):
+    """A call in torch that raises a break without a registry entry."""
+
     type: str
     file: str
     line: int
@@ -23,21 +27,24 @@ class CallWithoutEntry(Struct, frozen=True):
 
 
 class Audit(Struct, frozen=True):
+    """The gaps of one registry."""
+
     release: str
     entries: int
     live: int | None
     without_hints: tuple[AuditedEntry, ...]
-    # Texts that are only known when the break happens; `detail` says which.
+    # Entries with text that is known only at run time; `detail` names the fields.
     unevaluated: tuple[AuditedEntry, ...]
     without_explanation: tuple[AuditedEntry, ...]
-    # None where the registry came without source.
+    # None if the registry has no source code.
     without_call_site: tuple[AuditedEntry, ...] | None
     calls_without_entry: tuple[CallWithoutEntry, ...] | None
-    # Types that more than one entry has or had.
+    # Types that several entries have or had.
     shared_types: tuple[AuditedEntry, ...]
 
 
 def audit(snapshot: Snapshot) -> Audit:
+    """Return the gaps of a registry."""
     entries = sorted(snapshot.entries.items())
     sites = snapshot.sites
     return Audit(

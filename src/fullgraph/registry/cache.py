@@ -1,4 +1,4 @@
-"""Registries that were fetched before. Only what was read without an error is kept."""
+"""Cache of downloaded registries. Only registries without errors are stored."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from msgspec import Struct, json
 
 from fullgraph.errors import RegistryError
 from fullgraph.files import replace_file
+from fullgraph.folders import registry_cache_folder
 from fullgraph.registry.entries import Snapshot
 
-# To be raised when more, or something else, is read out of a source: what is kept is read again.
+# Increase it when a source is read differently; cached registries are then read again.
 #   1  the first
 _FORMAT = 1
 
 
 class Cached(Struct, frozen=True):
+    """A cached registry and when it was downloaded."""
+
     snapshot: Snapshot
     fetched: float
-    # What an address said about its content, to ask only for a newer one.
+    # Headers of the response, for a conditional request.
     etag: str = ""
     last_modified: str = ""
     format: int = _FORMAT
 
     def age(self) -> str:
-        """`3 days`, for people."""
+        """Return the age as text for people, such as `3 days`."""
         seconds = max(0.0, time.time() - self.fetched)
         for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
             count = int(seconds // length)
@@ -36,17 +39,8 @@ class Cached(Struct, frozen=True):
         return "less than a minute"
 
 
-def folder() -> Path:
-    """`FULLGRAPH_HOME`, or the usual place for what can be fetched again."""
-    home = os.environ.get("FULLGRAPH_HOME")
-    if home:
-        return Path(home) / "registry"
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(cache) / "fullgraph" / "registry"
-
-
 def load(name: str) -> Cached | None:
-    """What is kept under a name. A file that cannot be read is as good as none."""
+    """Return the registry with this name; None if there is none or it cannot be read."""
     try:
         cached = json.decode(_file(name).read_bytes(), type=Cached)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -55,19 +49,21 @@ def load(name: str) -> Cached | None:
 
 
 def store(name: str, cached: Cached) -> None:
+    """Store a registry under a name."""
     file = _file(name)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RegistryError(
-            f"cannot keep the registry in {file.parent} ({error.strerror}): set FULLGRAPH_HOME"
+            f"cannot store the registry in {file.parent} ({error.strerror}); set FULLGRAPH_HOME"
         ) from None
     replace_file(file, [json.encode(cached)])
 
 
 def names() -> list[str]:
+    """Return the names of all cached registries."""
     try:
-        files = os.listdir(folder())
+        files = os.listdir(registry_cache_folder())
     except OSError:
         return []
     return sorted(
@@ -78,4 +74,4 @@ def names() -> list[str]:
 
 
 def _file(name: str) -> Path:
-    return folder() / f"{name}.json"
+    return registry_cache_folder() / f"{name}.json"

@@ -1,4 +1,4 @@
-"""What the registry says, as data: wordings, call sites, and one release's worth of both."""
+"""Data structures of the registry: wordings, call sites, and a snapshot of one release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _FIELDS = ("Gb_type", "Context", "Explanation", "Hints")
 
 
 def identifier_in(text: str) -> str | None:
-    """`GB0124`, `gb124`, `0124` or a page's address: an id and nothing else."""
+    """Return the id that a text consists of, such as `GB0124`, `gb124`, `0124` or a page's URL.
+
+    None means that the text is something else.
+    """
     text = text.strip()
     match = re.fullmatch(r"(?:GB)?(\d{1,6})", text, re.IGNORECASE) or re.fullmatch(
         r"\S*gb(\d{4,})(?:\.html?)?(?:[?#]\S*)?", text, re.IGNORECASE
@@ -27,7 +30,7 @@ def identifier_in(text: str) -> str | None:
 
 
 class Wording(Struct, frozen=True, gc=False):
-    """How one entry was worded at one time, as torch's own file has it: not yet readable."""
+    """The text of an entry at one time, exactly as torch's file has it."""
 
     type: str = msgspec.field(name="Gb_type")
     context: str = msgspec.field(name="Context")
@@ -36,34 +39,35 @@ class Wording(Struct, frozen=True, gc=False):
 
 
 class CallSite(Struct, frozen=True, array_like=True, gc=False):
-    """Where torch raises a break. The file is relative to the folder that holds torch."""
+    """A call that raises a break. The file is relative to the folder that contains torch."""
 
     file: str
     line: int
     function: str
 
     def link(self, release: str) -> str:
+        """Return the URL of the line on GitHub."""
         return f"https://github.com/pytorch/pytorch/blob/v{release}/{self.file}#L{self.line}"
 
 
 class UnmappedCall(Struct, frozen=True):
-    """A call that raises a break which no entry describes."""
+    """A call that raises a break without a registry entry."""
 
     type: str
     site: CallSite
 
 
 class SourceText(Struct, frozen=True):
-    """What the source says where the registry has only the name of a variable, or nothing."""
+    """Text from torch's source for an entry whose registry text is missing or a variable name."""
 
     explanations: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
 
 class Snapshot(Struct, frozen=True):
-    """One release's registry, the newest wording of each entry first.
+    """The registry of one release. The newest wording of each entry comes first.
 
-    `sites` is None where only the registry file was at hand: nobody can say then what is live.
+    `sites` is None if the registry has no source code; then no entry is known to be live.
     """
 
     release: str
@@ -71,36 +75,38 @@ class Snapshot(Struct, frozen=True):
     sites: dict[str, tuple[CallSite, ...]] | None = None
     unmapped: tuple[UnmappedCall, ...] = ()
     texts: dict[str, SourceText] = {}
-    # Tells two registry files apart.
+    # Distinguishes two registry files.
     checksum: str = ""
     origin: str = ""
 
     def is_live(self, identifier: str) -> bool | None:
+        """Check whether some call raises an entry; None if the registry has no source code."""
         return None if self.sites is None else identifier in self.sites
 
 
 def checksum_of(data: bytes) -> str:
-    """Short, and stable between machines; it only has to notice a change."""
+    """Return a short checksum. It detects changes and is the same on every machine."""
     return f"{zlib.crc32(data):08x}"
 
 
 def wording_checksum(wording: Wording) -> str:
+    """Return a checksum of all fields of a wording."""
     return checksum_of(json.encode(wording))
 
 
 def read_registry(
     data: bytes, where: str, *, unknown_fields: bool = False
 ) -> dict[str, tuple[Wording, ...]]:
-    """The entries in a registry file; anything that is wrong with it is an error that names it.
+    """Return the entries of a registry file; raise an error that names `where` if it is damaged.
 
-    `unknown_fields` lets a newer torch add a field: its own registry must stay readable.
+    `unknown_fields` accepts new fields: the registry of a newer torch must stay readable.
     """
     try:
         entries = json.decode(data, type=dict[str, tuple[Wording, ...]])
     except (msgspec.DecodeError, UnicodeDecodeError):
         entries = {}
-    # The decoder keeps the last of two entries with one id; then it has fewer wordings than the
-    # file. It also skips fields that it does not know, which shows in their number.
+    # For two entries with the same id, the decoder keeps the last; the number of wordings then
+    # differs from the file. It also skips unknown fields, which the number of keys reveals.
     wordings = sum(map(len, entries.values()))
     complete = wordings == data.count(b'"Gb_type"') and wordings > 0
     if complete and all(entries.values()) and all(map(ID.fullmatch, entries)):
@@ -117,7 +123,7 @@ def _has_unknown_fields(data: bytes) -> bool:
 
 
 def _complaint(data: bytes) -> str:
-    """What is wrong with a registry file. Slow, and only called when something is."""
+    """Return what is wrong with a registry file. This is slow, and needed only for errors."""
     import json as standard_json
 
     try:
@@ -127,14 +133,14 @@ def _complaint(data: bytes) -> str:
     except RecursionError:
         return "it is nested too deeply for a registry"
     if not isinstance(raw, _Pairs):
-        return "it is not a registry: an object from ids to lists of wordings is expected"
+        return "it is not a registry; expected an object that maps ids to lists of wordings"
     if not raw.pairs:
         return "it has no entries"
-    seen = set()
+    ids = set()
     for identifier, wordings in raw.pairs:
-        if identifier in seen:
-            return f"{identifier} is there twice"
-        seen.add(identifier)
+        if identifier in ids:
+            return f"{identifier} occurs twice"
+        ids.add(identifier)
         if not ID.fullmatch(identifier):
             return f"{identifier!r} is not an id such as GB0124"
         if not isinstance(wordings, list) or not wordings:
@@ -147,7 +153,7 @@ def _complaint(data: bytes) -> str:
 
 
 class _Pairs:
-    """An object as its pairs, so that a key that is there twice is not lost."""
+    """A JSON object as a list of pairs, which keeps duplicate keys."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         self.pairs = pairs
@@ -168,8 +174,8 @@ def _wording_complaint(wording: Any) -> str:
         return f"has an unknown field, {unknown[0]}"
     for name in _FIELDS[:3]:
         if not isinstance(values[name], str):
-            return f"has a {name} that is not text"
+            return f"has a {name} that is not a string"
     hints = values["Hints"]
     if not isinstance(hints, list) or not all(isinstance(hint, str) for hint in hints):
-        return "has Hints that are not a list of texts"
+        return "has Hints that are not a list of strings"
     return ""

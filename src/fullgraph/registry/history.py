@@ -1,8 +1,8 @@
-"""What is known about every entry in every release, without a network.
+"""History of every entry over all torch releases, available without a network.
 
-Each release has a file of facts in `facts/`: which entries it has, a checksum of each wording,
-and where its source raises them. There is no wording in them; that comes with torch. They are
-written by `fullgraph registry sync --facts FOLDER`.
+Each release has a file in `facts/`: its entries, a checksum of each wording, and the lines of its
+source that raise them. The files contain no text of torch. They are written by
+`fullgraph registry sync --facts FOLDER`.
 """
 
 from __future__ import annotations
@@ -20,22 +20,26 @@ FACTS_FOLDER = Path(__file__).parent / "facts"
 
 
 class EntryFacts(Struct, frozen=True, array_like=True, gc=False):
-    # Of the wording that was the newest in this release.
+    """Facts about one entry in one release."""
+
+    # Checksum of the newest wording in this release.
     checksum: str
-    # Left as JSON: of thousands of call sites, one command shows a few.
+    # Decoded on demand: there are thousands of call sites, and a command shows only a few.
     raw_sites: Raw
 
     @property
     def live(self) -> bool:
+        """True if some call raises the entry."""
         return len(self.raw_sites) > len("[]")
 
     @property
     def sites(self) -> tuple[CallSite, ...]:
+        """Return the calls that raise the entry."""
         return json.decode(self.raw_sites, type=tuple[CallSite, ...])
 
 
 class Facts(Struct, frozen=True):
-    """What one release had, in numbers and places."""
+    """Facts about all entries of one release."""
 
     release: str
     checksum: str
@@ -44,26 +48,27 @@ class Facts(Struct, frozen=True):
 
 
 class ReleaseStatus(Struct, frozen=True):
-    """An entry in one release. A release that does not have the entry is not listed."""
+    """The status of an entry in one release that has it."""
 
     release: str
     live: bool
-    # Worded differently than in the release before.
+    # True if the text differs from the previous release.
     reworded: bool
 
 
 class History(Struct, frozen=True):
-    """An entry over all releases that are known."""
+    """The history of an entry over all known releases."""
 
     first_release: str
-    # The last one in which some call raises it; None when none ever did.
+    # The last release in which some call raises it; None if there is none.
     last_release: str | None
-    # The first one after that; None while it is live in the newest release.
+    # The first release after that; None while it is live in the newest release.
     gone_since: str | None
     releases: tuple[ReleaseStatus, ...]
 
 
 def facts_of(snapshot: Snapshot) -> Facts:
+    """Return the facts of a registry, without its texts."""
     sites = snapshot.sites or {}
     return Facts(
         release=snapshot.release,
@@ -79,7 +84,7 @@ def facts_of(snapshot: Snapshot) -> Facts:
 
 
 def facts_file(facts: Facts) -> bytes:
-    """One entry a line, so that a change can be read."""
+    """Return facts as JSON with one line per entry, so that a diff is readable."""
     head = json.encode(
         {
             "release": facts.release,
@@ -96,13 +101,13 @@ def facts_file(facts: Facts) -> bytes:
 
 @cache
 def known_facts() -> dict[str, Facts]:
-    """The facts that come with fullgraph, by release."""
+    """Return the facts that come with fullgraph, by release."""
     found = (json.decode(file.read_bytes(), type=Facts) for file in FACTS_FOLDER.glob("*.json"))
     return {facts.release: facts for facts in found}
 
 
-class Chronicle:
-    """The facts of several releases, read as the story of each entry."""
+class EntryHistories:
+    """The histories of all entries, computed from the facts of several releases."""
 
     def __init__(self, facts: Iterable[Facts]) -> None:
         self.facts = sorted(facts, key=lambda each: sort_key(each.release))
@@ -110,9 +115,11 @@ class Chronicle:
 
     @property
     def releases(self) -> list[str]:
+        """Return all known releases, oldest first."""
         return [facts.release for facts in self.facts]
 
     def history(self, identifier: str) -> History | None:
+        """Return the history of an entry; None if no known release has it."""
         if identifier not in self._histories:
             self._histories[identifier] = self._history(identifier)
         return self._histories[identifier]
@@ -143,7 +150,7 @@ class Chronicle:
         return self.releases[position] if position < len(self.facts) else None
 
     def sites(self, identifier: str) -> dict[str, tuple[CallSite, ...]]:
-        """The call sites in each release that has any."""
+        """Return the call sites of an entry in each release that has any."""
         return {
             facts.release: facts.entries[identifier].sites
             for facts in self.facts
@@ -151,7 +158,7 @@ class Chronicle:
         }
 
     def releases_worded(self, identifier: str, checksum: str) -> tuple[str, ...]:
-        """The releases in which this wording of the entry was the newest."""
+        """Return the releases in which this was the newest wording of the entry."""
         return tuple(
             facts.release
             for facts in self.facts
@@ -159,4 +166,5 @@ class Chronicle:
         )
 
     def ids(self) -> set[str]:
+        """Return the ids of all entries that any release has."""
         return {identifier for facts in self.facts for identifier in facts.entries}

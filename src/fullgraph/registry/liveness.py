@@ -1,9 +1,9 @@
-"""Which entries still exist: finds the calls that raise a break by reading torch's source.
+"""Find the entries that a torch release can raise, by reading its source code.
 
-A break is raised by a call that is given `gb_type=`, whatever the function is called in that
-release, or by an `unimplemented` with a plain message, as torch 2.8 and 2.9 still had. The type
-is mostly a constant; where it is not, it is followed through local names, class attributes,
-parameters of a helper and conditional expressions, inside one file.
+A break is raised by a call with `gb_type=`, whatever the function is called in that release. In
+torch 2.8 and 2.9, a call of `unimplemented` with a plain message raises one too. The type is
+usually a constant. Otherwise, its values are followed through local names, class attributes,
+parameters of helpers and conditional expressions within one file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from fullgraph.registry.entries import CallSite, SourceText, UnmappedCall, Wording
 from fullgraph.registry.message_templates import (
-    has_holes,
+    has_placeholders,
     is_unevaluated,
     lacks_text,
     literals,
@@ -24,7 +24,7 @@ from fullgraph.registry.message_templates import (
     readable_type,
 )
 
-# The functions through which every break goes: a call inside them passes a type on.
+# Functions that pass the type on: a call inside them is not a break of its own.
 _PLUMBING = {
     "unimplemented",
     "unimplemented_v2",
@@ -33,7 +33,7 @@ _PLUMBING = {
     "format_graph_break_message",
 }
 _RAISES = re.compile(r"_?unimplemented(_v2)?(_with_warning)?")
-# More values than this for one type means that they cannot be told from the source.
+# A type with more possible values than this cannot be determined from the source.
 _MOST_TYPES = 16
 _DEEPEST = 6
 
@@ -42,18 +42,18 @@ SharedHints = dict[str, tuple[str, ...]]
 
 
 class Call(NamedTuple):
-    """A call that raises a break: where it is, and what its arguments can be."""
+    """A call that raises a break: its position and the possible values of its arguments."""
 
     site: CallSite
     types: tuple[str, ...]
-    # The type as it is written; the registry of 2.8 has the name of a variable in one place.
+    # Source of the type argument; the registry of 2.8 contains the name of a variable.
     written: str
     explanations: tuple[str, ...]
     hints: tuple[str, ...]
 
 
 def calls_in(source: str, file: str, shared: SharedHints | None = None) -> list[Call]:
-    """Every call in one file that raises a break, in the order of the file."""
+    """Return the calls in one file that raise a break, in the order of the file."""
     if "unimplemented" not in source and "gb_type" not in source:
         return []
     reader = _Reader(ast.parse(source), file, shared or {})
@@ -61,7 +61,7 @@ def calls_in(source: str, file: str, shared: SharedHints | None = None) -> list[
 
 
 def shared_hints(source: str) -> SharedHints:
-    """The constants of `graph_break_hints.py`, by name."""
+    """Return the constants of `graph_break_hints.py` by name."""
     return {
         name: tuple(map(str, ast.literal_eval(value)))
         for name, value in _assignments(ast.parse(source).body)
@@ -72,7 +72,7 @@ def shared_hints(source: str) -> SharedHints:
 def map_calls(
     calls: Iterable[Call], entries: dict[str, tuple[Wording, ...]]
 ) -> tuple[dict[str, tuple[CallSite, ...]], tuple[UnmappedCall, ...]]:
-    """The call sites of each entry, and the calls that no entry describes."""
+    """Return the call sites of each entry, and the calls without an entry."""
     find = _Finder(entries)
     sites: dict[str, list[CallSite]] = {}
     unmapped = []
@@ -95,7 +95,7 @@ def texts_of(
     sites: dict[str, tuple[CallSite, ...]],
     entries: dict[str, tuple[Wording, ...]],
 ) -> dict[str, SourceText]:
-    """For entries whose text in the registry is not all there, what their calls say."""
+    """Return text from the source for entries whose registry text is incomplete."""
     by_site: dict[CallSite, list[Call]] = {}
     for call in calls:
         by_site.setdefault(call.site, []).append(call)
@@ -104,20 +104,20 @@ def texts_of(
         if lacks_text(entries[identifier][0]):
             raised = [call for place in places for call in by_site.get(place, [])]
             found[identifier] = SourceText(
-                explanations=_said(call.explanations for call in raised),
-                hints=_said(call.hints for call in raised),
+                explanations=_distinct(call.explanations for call in raised),
+                hints=_distinct(call.hints for call in raised),
             )
     return {identifier: text for identifier, text in found.items() if text != SourceText()}
 
 
-def _said(texts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Each text once, without those that are only known at run time."""
+def _distinct(texts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return each text once, without texts that are known only at run time."""
     several = dict.fromkeys(readable(text).strip() for each in texts for text in each)
     return tuple(text for text in several if text and not is_unevaluated(text))
 
 
 class _Finder:
-    """From the type of a call to the ids that it can be."""
+    """Finds the ids of the entries that a call with this type can raise."""
 
     def __init__(self, entries: dict[str, tuple[Wording, ...]]) -> None:
         self._entries = entries
@@ -131,7 +131,7 @@ class _Finder:
             (re.compile(".+".join(map(re.escape, literals(type_)))), found)
             for types in (self._current, self._earlier)
             for type_, found in types.items()
-            if has_holes(type_) and any(literals(type_))
+            if has_placeholders(type_) and any(literals(type_))
         ]
 
     def __call__(self, type_: str, explanations: tuple[str, ...]) -> list[str]:
@@ -151,7 +151,7 @@ class _Finder:
 
 
 class _Reader:
-    """One file's syntax tree, with what is needed to follow a name to its values."""
+    """The syntax tree of one file; follows names to their possible values."""
 
     def __init__(self, tree: ast.Module, file: str, shared: SharedHints) -> None:
         self._file = file
@@ -160,7 +160,7 @@ class _Reader:
         self._calls_by_name: dict[str, list[ast.Call]] = {}
         self._class_values: dict[str, list[ast.expr]] = {}
         nodes: list[ast.AST] = [tree]
-        for node in nodes:  # grows while it is read: every node is visited once, parents first
+        for node in nodes:  # The list grows in the loop: every node is visited once, parents first.
             for child in ast.iter_child_nodes(node):
                 self._parents[child] = node
                 nodes.append(child)
@@ -171,6 +171,7 @@ class _Reader:
                     self._class_values.setdefault(name, []).append(value)
 
     def calls(self) -> Iterator[Call]:
+        """Yield the calls that raise a break."""
         for name, calls in self._calls_by_name.items():
             for call in calls:
                 type_ = _type_argument(call, name)
@@ -193,14 +194,14 @@ class _Reader:
         return function is not None and function.name in _PLUMBING
 
     def _scopes(self, node: ast.AST) -> Iterator[Functions | ast.ClassDef | ast.Module]:
-        """The functions and classes around a node, the innermost first, then the module."""
+        """Yield the functions and classes around a node, innermost first, then the module."""
         current: ast.AST | None = self._parents.get(node)
         while current is not None:
             if isinstance(current, Functions | ast.ClassDef | ast.Module):
                 yield current
             current = self._parents.get(current)
 
-    # Following an expression to the texts that it can be
+    # Possible values of an expression
 
     def _values(self, node: ast.expr, at: ast.AST, depth: int = 0) -> list[str]:
         values = self._followed(node, at, depth) if depth < _DEEPEST else []
@@ -226,7 +227,7 @@ class _Reader:
         return []
 
     def _hints(self, node: ast.expr, at: ast.AST, depth: int) -> list[str]:
-        """The hints that a list can hold; those of shared constants as they are there."""
+        """Return the hints that a list can contain; shared constants contribute their hints."""
         if isinstance(node, ast.List | ast.Tuple):
             return [hint for each in node.elts for hint in self._hints(each, at, depth + 1)]
         if isinstance(node, ast.Starred):
@@ -251,7 +252,7 @@ class _Reader:
         return ["".join(choice) for choice in product(*choices)]
 
     def _all(self, nodes: list[ast.expr], at: ast.AST, depth: int) -> list[str]:
-        # A value that was passed by a caller has the names of that caller.
+        # The names in an argument belong to the scope of the caller.
         return [
             value
             for node in nodes
@@ -259,9 +260,9 @@ class _Reader:
         ]
 
     def _assigned(self, name: str, at: ast.AST) -> list[ast.expr]:
-        """What a name can stand for: what is assigned to it, or passed for a parameter."""
+        """Return the expressions assigned to a name, or passed for a parameter."""
         for scope in self._scopes(at):
-            # What is assigned in an inner function is another variable of the same name.
+            # An assignment in an inner function is about another variable.
             body = scope.body if isinstance(scope, ast.Module | ast.ClassDef) else _own(scope)
             assigned = [value for target, value in _assignments(body) if target == name]
             if isinstance(scope, Functions) and name in _parameters(scope):
@@ -271,7 +272,7 @@ class _Reader:
         return []
 
     def _appended(self, name: str, at: ast.AST) -> list[ast.expr]:
-        """What the function around adds to a list with `append`, `extend` or `+=`."""
+        """Return the expressions that the function adds with `append`, `extend` or `+=`."""
         function = next((node for node in self._scopes(at) if isinstance(node, Functions)), None)
         added = []
         for statement in _own(function) if function else ():
@@ -288,7 +289,7 @@ class _Reader:
         return sorted(added, key=lambda node: node.lineno)
 
     def _passed(self, function: Functions, name: str) -> list[ast.expr]:
-        """What this file's own calls of a helper pass for the parameter."""
+        """Return the arguments that calls in this file pass for the parameter."""
         position = _parameters(function).index(name)
         values = []
         for call in self._calls_by_name.get(function.name, []):
@@ -303,7 +304,7 @@ class _Reader:
 def _type_argument(call: ast.Call, name: str) -> ast.expr | None:
     type_ = _keyword(call, "gb_type")
     if type_ is None and _RAISES.fullmatch(name) and call.args:
-        # The `e` of unimplemented_with_warning(e, code, ...) comes before the message.
+        # In unimplemented_with_warning(e, code, ...), the message is the last argument.
         type_ = call.args[-1] if name.endswith("_with_warning") else call.args[0]
     return type_
 
@@ -324,7 +325,7 @@ def _parameters(function: Functions) -> list[str]:
 
 
 def _own(function: Functions) -> Iterator[ast.stmt]:
-    """The statements of a function, without those of functions inside it."""
+    """Yield the statements of a function, without those of inner functions."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()

@@ -1,9 +1,9 @@
-"""From a text that a user pasted to the entry of the registry that it is about.
+"""Find the registry entry that a pasted text is about.
 
-Terminals wrap lines, logs put a prefix before them, and people paste only a part. So everything
-is compared without white space, and what a log or a terminal added is removed first. A message
-that is whole (a type, then `Explanation:`) is found by its type alone: what its values happen to
-say cannot mislead. Other texts are searched for types, then for explanations and contexts.
+Terminals wrap lines, logs add prefixes, and people paste only a part of a message. Therefore, the
+comparison ignores white space, and prefixes of logs and terminals are removed first. A complete
+message (a type, then `Explanation:`) is found by its type alone, so values in it cannot mislead.
+Other texts are searched for types, then for explanations, hints and contexts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec import Struct
 from fullgraph.registry.entries import Wording
 from fullgraph.registry.message_templates import joined_hints, literals, readable, readable_type
 
-# How an entry was found, the surest first.
+# How an entry was found, the most reliable first.
 BY_ID = "id"
 BY_LINK = "link"
 BY_TYPE = "type"
@@ -28,10 +28,10 @@ BY_HINT = "hint"
 BY_CONTEXT = "context"
 
 _COLOR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\u200b\ufeff]")
-# What quoting, a traceback in pytest or a box around a text puts before each line.
+# Prefixes of quoted text, of pytest tracebacks and of boxes.
 _MARGIN = re.compile(r"^[ \t]*(?:[>|│┃#][ \t]?|E {2,})+", re.MULTILINE)
-# `[rank0]:V1116 00:01:58.989000 4463 torch/_dynamo/x.py:1759] [5/0] [__graph_breaks] `, after
-# white space is gone. The path has no bound on purpose but that of a line that wraps.
+# `[rank0]:V1116 00:01:58.989000 4463 torch/_dynamo/x.py:1759] [5/0] [__graph_breaks] ` without
+# white space. A path may be long because lines wrap.
 _PREFIX = re.compile(
     r"(?:\[rank\d+\]:)?[VIWEDC]\d{4}\d\d:\d\d:\d\d\.\d{3,6}\d+[^\]\[]{1,300}?:\d+\]"
     r"(?:\[[\w./!-]{1,40}\])*"
@@ -41,7 +41,7 @@ _LINK = re.compile(r"/gb/?gb(\d{4})\.html", re.IGNORECASE)
 _FIELD = "Explanation:"
 _NEXT = "***Whilehandlingthisgraphbreak,anothergraphbreakoccurred:***"
 _OPERATOR = re.compile(r"HigherOrderOperator:.{1,120}?$")
-# A shorter piece of fixed text is found in too many places to say anything.
+# Shorter fixed text occurs in too many entries.
 _SHORTEST = 16
 _SHORTEST_TYPE = 6
 
@@ -50,24 +50,27 @@ _Texts = Callable[[Wording], Iterable[str]]
 
 
 class Candidate(Struct, frozen=True):
+    """An entry that a text may be about, and how it was found."""
+
     id: str
-    # Which of its wordings was found, 0 for the newest.
+    # Index of the wording that was found, 0 for the newest.
     wording: int
     by: str
 
 
 class Found(Struct, frozen=True):
-    """One break in a text. More than one candidate means that the text does not tell which."""
+    """One break in a text. Several candidates mean that the text fits all of them."""
 
     candidates: tuple[Candidate, ...]
 
     @property
     def ambiguous(self) -> bool:
+        """True if several entries fit."""
         return len(self.candidates) > 1
 
 
 class _Form(Struct, frozen=True):
-    """One wording of one entry, prepared for comparing."""
+    """One wording of one entry, prepared for comparison."""
 
     id: str
     wording: int
@@ -75,18 +78,18 @@ class _Form(Struct, frozen=True):
 
 
 class Matcher:
-    """Looks texts up in one registry. Building it is cheap; parts are prepared when needed."""
+    """Finds the entries of one registry in texts. Indexes are built on first use."""
 
     def __init__(self, entries: dict[str, tuple[Wording, ...]]) -> None:
         self._entries = entries
 
     def find(self, text: str) -> tuple[Found, ...]:
-        """The breaks that `text` is about, in its order; none if it is about no entry."""
-        squeezed = _Squeezed(text)
+        """Return the breaks that a text is about, in order; empty if no entry fits."""
+        compact = _CompactText(text)
         found = [
             each
-            for start, end in _messages(squeezed.text)
-            for each in self._in_message(squeezed, start, end)
+            for start, end in _messages(compact.text)
+            for each in self._in_message(compact, start, end)
         ]
         return tuple(dict.fromkeys(found)) or self._by_id(text)
 
@@ -99,41 +102,41 @@ class Matcher:
             if identifier in self._entries
         )
 
-    def _in_message(self, squeezed: _Squeezed, start: int, end: int) -> Iterator[Found]:
-        field = squeezed.text.find(_FIELD, start, end)
+    def _in_message(self, compact: _CompactText, start: int, end: int) -> Iterator[Found]:
+        field = compact.text.find(_FIELD, start, end)
         if field < 0:
-            yield from self._in_prose(squeezed, start, end)
+            yield from self._in_prose(compact, start, end)
             return
-        operator = _OPERATOR.search(squeezed.text, start, field)
-        rest = squeezed.text[field:end]
+        operator = _OPERATOR.search(compact.text, start, field)
+        rest = compact.text[field:end]
         candidates = (
-            self._ending(squeezed, start, field)
-            or (self._ending(squeezed, start, operator.start()) if operator else ())
+            self._ending(compact, start, field)
+            or (self._ending(compact, start, operator.start()) if operator else ())
             or self._by_words(rest)
             or self._linked(rest)
         )
         if candidates:
-            yield Found(self._told_apart(candidates, rest))
+            yield Found(self._best_fitting(candidates, rest))
 
-    def _in_prose(self, squeezed: _Squeezed, start: int, end: int) -> Iterator[Found]:
-        """A part of a message, or a text that only mentions types."""
-        types = list(self._types_in(squeezed, start, end))
-        text = squeezed.text[start:end]
+    def _in_prose(self, compact: _CompactText, start: int, end: int) -> Iterator[Found]:
+        """Yield the breaks in a part of a message, or in a text that mentions types."""
+        types = list(self._types_in(compact, start, end))
+        text = compact.text[start:end]
         words = self._by_words(text)
         named = {each.id for candidates in types for each in candidates}
-        # An explanation can mention what is the type of another entry.
+        # An explanation can contain the type of another entry.
         mentions = bool(words) and words[0].by == BY_EXPLANATION and len(types) == 1
         if mentions and named.isdisjoint(each.id for each in words):
             types = []
         for candidates in types or [words or self._linked(text)]:
             if candidates:
-                yield Found(self._told_apart(candidates, text))
+                yield Found(self._best_fitting(candidates, text))
 
     # Types
 
     @cached_property
     def _types(self) -> dict[str, tuple[Candidate, ...]]:
-        """From a type without white space to its entries, newest wordings before older ones."""
+        """Return the entries for each type without white space, newest wordings first."""
         found: dict[str, dict[str, Candidate]] = {}
         for identifier, wordings in self._entries.items():
             for number, wording in enumerate(wordings):
@@ -146,39 +149,39 @@ class Matcher:
 
     @cached_property
     def _open_types(self) -> list[tuple[re.Pattern[str], tuple[Candidate, ...]]]:
-        """Types that have a value in them."""
+        """Return patterns for types that contain a value."""
         found: list[tuple[re.Pattern[str], tuple[Candidate, ...]]] = []
         for identifier, wordings in self._entries.items():
             for number, wording in enumerate(wordings):
-                # A type that is nothing but a value would be found everywhere.
+                # A type that consists of a value only would match everything.
                 if "{" in wording.type and any(literals(type_ := readable_type(wording.type))):
                     candidates = (Candidate(identifier, number, BY_TYPE),)
                     found.append((re.compile(_pattern(type_)), candidates))
         return found
 
-    def _ending(self, squeezed: _Squeezed, start: int, end: int) -> tuple[Candidate, ...]:
-        """The longest type that ends where the fields begin."""
+    def _ending(self, compact: _CompactText, start: int, end: int) -> tuple[Candidate, ...]:
+        """Return the longest type that ends where the fields begin."""
         longest = max(map(len, self._types), default=0)
         for begin in range(max(start, end - longest), end):
-            type_ = squeezed.text[begin:end]
-            if type_ in self._types and squeezed.is_boundary(begin):
+            type_ = compact.text[begin:end]
+            if type_ in self._types and compact.is_boundary(begin):
                 return self._types[type_]
         for pattern, candidates in self._open_types:
-            if re.search(rf"(?:{pattern.pattern})$", squeezed.text[max(start, end - 400) : end]):
+            if re.search(rf"(?:{pattern.pattern})$", compact.text[max(start, end - 400) : end]):
                 return candidates
         return ()
 
     def _types_in(
-        self, squeezed: _Squeezed, begin: int, stop: int
+        self, compact: _CompactText, begin: int, stop: int
     ) -> Iterator[tuple[Candidate, ...]]:
-        """The types that occur in a text, in its order; of two that overlap, the longer."""
-        text = squeezed.text
+        """Yield the types in a text, in order; of two that overlap, the longer."""
+        text = compact.text
         hits = []
         for type_, candidates in self._types.items():
             start = text.find(type_, begin, stop) if len(type_) >= _SHORTEST_TYPE else -1
             while start >= 0:
                 end = start + len(type_)
-                if squeezed.is_boundary(start) and squeezed.is_boundary(end):
+                if compact.is_boundary(start) and compact.is_boundary(end):
                     hits.append((start, end, candidates))
                 start = text.find(type_, end, stop)
         for pattern, candidates in self._open_types:
@@ -189,10 +192,10 @@ class Matcher:
                 reached = end
                 yield candidates
 
-    # Everything else
+    # Other fields
 
     def _by_words(self, text: str) -> tuple[Candidate, ...]:
-        """Entries whose explanation, context or own hint has all its fixed parts in the text."""
+        """Return the entries whose explanation, context or own hint fits the text."""
         for by, forms in (
             (BY_EXPLANATION, self._explanations),
             (BY_HINT, self._hints),
@@ -216,7 +219,7 @@ class Matcher:
 
     @cached_property
     def _hints(self) -> list[_Form]:
-        """Hints that only one entry has; the shared ones say nothing."""
+        """Return the hints that only one entry has."""
         forms = list(self._forms(lambda wording: joined_hints(wording.hints)))
         owners: dict[tuple[str, ...], set[str]] = {}
         for form in forms:
@@ -242,8 +245,8 @@ class Matcher:
             if f"GB{match[1]}" in self._entries
         )[:1]
 
-    def _told_apart(self, candidates: tuple[Candidate, ...], text: str) -> tuple[Candidate, ...]:
-        """Of entries with the same type, those whose other fields fit the text."""
+    def _best_fitting(self, candidates: tuple[Candidate, ...], text: str) -> tuple[Candidate, ...]:
+        """Return those of several entries with one type whose other fields fit best."""
         if len(candidates) < 2:
             return candidates
         scores = {each: self._fit(each, text) for each in candidates}
@@ -253,7 +256,7 @@ class Matcher:
         return tuple(each for each in kept if each.id in linked) or kept
 
     def _fit(self, candidate: Candidate, text: str) -> int:
-        """How much of some wording of the entry is in the text."""
+        """Return how many characters of some wording of the entry are in the text."""
         return max(
             sum(
                 len(piece)
@@ -265,8 +268,8 @@ class Matcher:
         )
 
 
-class _Squeezed:
-    """A text without white space and without what logs and terminals added to it."""
+class _CompactText:
+    """A text without white space and without prefixes of logs and terminals."""
 
     def __init__(self, text: str) -> None:
         words = _MARGIN.sub("", _COLOR.sub("", text)).split()
@@ -277,7 +280,7 @@ class _Squeezed:
             self._cut(prefixes)
 
     def _cut(self, spans: list[tuple[int, int]]) -> None:
-        """Take spans out; what follows one starts a line, so a word can begin there."""
+        """Remove spans. A word can begin after a removed span, because it ended a prefix."""
         parts, starts, position, length = [], set(), 0, 0
         ordered = sorted(self._starts)
         for start, end in [*spans, (len(self.text), len(self.text))]:
@@ -290,14 +293,14 @@ class _Squeezed:
         self._starts = starts
 
     def is_boundary(self, position: int) -> bool:
-        """Whether a word can begin or end here."""
+        """Check whether a word can begin or end here."""
         if position in self._starts or not 0 < position < len(self.text):
             return True
         return not (self.text[position - 1].isalnum() and self.text[position].isalnum())
 
 
 def _messages(text: str) -> Iterator[tuple[int, int]]:
-    """Where each break of a text is: from one `Explanation:` or announcement to the next."""
+    """Yield the span of each break: from one `Explanation:` or announcement to the next."""
     starts = [0, *(match.end() for match in re.finditer(re.escape(_NEXT), text))]
     ends = [*(match.start() for match in re.finditer(re.escape(_NEXT), text)), len(text)]
     for start, end in zip(starts, ends, strict=True):
@@ -305,12 +308,12 @@ def _messages(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _split_fields(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A log holds one message after the other; the next one starts behind a user's stack."""
+    """Yield the spans of the messages in a log, which has one message after the other."""
     fields = [match.start() for match in re.finditer(_FIELD, text[start:end])]
     cut = start
     for first, second in pairwise(fields):
         between = text[start + first : start + second]
-        # Only what ends a message: a value can hold the word `Explanation:` as well.
+        # A value can contain the word `Explanation:`, so look for the last field of a message.
         tail = max(
             (match.end() for match in re.finditer(r"Developerdebugcontext:", between)), default=-1
         )

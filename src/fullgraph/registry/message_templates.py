@@ -1,8 +1,7 @@
-"""Reads the texts of the registry, which are source more often than they are sentences.
+"""Turn the texts of the registry into readable text with named placeholders.
 
-The registry copies arguments out of torch's source: what was an f-string keeps its `{fn}`, what
-was a variable or a call stays one (`msg`, `str(e)`), and one string written over several lines
-can be several hints. Here each becomes text with named holes.
+The registry copies arguments from torch's source. An f-string keeps its `{fn}`, a variable or a
+call stays source (`msg`, `str(e)`), and a string written over several lines can be several hints.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from functools import cache
 
 from fullgraph.registry.entries import Wording
 
-# A hole is opened and closed by characters that no torch message uses.
+# Placeholders are enclosed in characters that no torch message uses.
 OPEN, CLOSE = "‹", "›"
-_HOLE = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
-# An expression that stands alone: a name, an attribute, a call with arguments, a sum.
+_PLACEHOLDER = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
+# A single expression: a name, an attribute, a call with arguments, a sum.
 _BARE = (
     r"[A-Za-z_][\w.]*(?:\((?=[^)])[^{}`]*\))?"
     r"|[A-Za-z_\"'(][^`]*[\w)\"'] *\+ *[^`]*[\w)\"']"
@@ -26,45 +25,46 @@ _BARE = (
 
 @cache
 def readable(text: str) -> str:
-    """The text with every part that is only known at run time as ‹what it is›."""
+    """Return the text with placeholders such as ‹error› for parts known only at run time."""
     bare = _bare_expression(text)
     return bare if bare is not None else _fill(text)
 
 
 @cache
 def readable_type(text: str) -> str:
-    """The same for a type, which is a name and hardly ever source, even when it looks like it."""
+    """Return a type with placeholders. A type is a name, even if it looks like source."""
     if text.startswith("_") and text.isidentifier():
         return f"{OPEN}{text.strip('_')}{CLOSE}"
     return _fill(text)
 
 
 def literals(text: str) -> list[str]:
-    """The parts of a readable text that are the same in every message."""
-    return _HOLE.split(text)
+    """Return the parts of a readable text between its placeholders."""
+    return _PLACEHOLDER.split(text)
 
 
-def has_holes(text: str) -> bool:
+def has_placeholders(text: str) -> bool:
+    """Check whether a readable text has placeholders."""
     return OPEN in text
 
 
 def is_unevaluated(text: str) -> bool:
-    """Nothing but source: there is no word for a reader in it."""
+    """Check whether a text consists of source only, without a word for a reader."""
     return bool(text) and not any(part.strip() for part in literals(readable(text)))
 
 
 def is_unevaluated_type(type_: str) -> bool:
-    """A readable type that says nothing: once it was the name of a variable."""
+    """Check whether a readable type consists of placeholders only."""
     return not any(part.strip() for part in literals(type_))
 
 
 def lacks_text(wording: Wording) -> bool:
-    """The registry has a variable for its explanation, or no hint."""
+    """Check whether an explanation is only a variable, or hints are missing."""
     return is_unevaluated(wording.explanation) or not wording.hints
 
 
 def joined_hints(hints: Iterable[str]) -> tuple[str, ...]:
-    """Hints as sentences: a string that was written over several lines is one hint again."""
+    """Return hints as sentences; a string written over several lines becomes one hint again."""
     joined: list[str] = []
     for hint in hints:
         if joined and _continues(joined[-1], hint):
@@ -79,12 +79,12 @@ def _continues(before: str, hint: str) -> bool:
         return True
     if not before[-1:].isspace():
         return False
-    # Some whole hints end in a space; what follows those starts like a sentence of its own.
+    # Some complete hints end with a space; the next hint then starts a new sentence.
     return not before.rstrip().endswith(".") or not hint[:1].isupper()
 
 
 def _fill(text: str) -> str:
-    """`{expression}` as a hole; braces that hold no expression stay as they are."""
+    """Replace each `{expression}` by a placeholder; other braces stay."""
     parts = []
     position = 0
     while (start := text.find("{", position)) >= 0:
@@ -112,7 +112,7 @@ def _closing_brace(text: str, start: int) -> int:
 
 
 def _bare_expression(text: str) -> str | None:
-    # Nearly all texts are sentences, and compiling the pattern takes longer than all else here.
+    # Most texts are sentences, and compiling the pattern is slow.
     is_sentence = " " in text and "+" not in text and "(" not in text.split(" ", 1)[0]
     if is_sentence or not re.fullmatch(_BARE, text.strip(), re.DOTALL):
         return None
@@ -128,12 +128,12 @@ def _bare_expression(text: str) -> str | None:
 
 
 def _text_of(tree: object) -> str:
-    """An expression that makes a text, with its variables as holes."""
+    """Return the text that an expression makes, with placeholders for its variables."""
     import ast
 
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
         return _text_of(tree.left) + _text_of(tree.right)
-    if isinstance(tree, ast.UnaryOp):  # `a + + b`: a line break was lost between two parts
+    if isinstance(tree, ast.UnaryOp):  # `a + + b`: the registry lost a line break
         return " " + _text_of(tree.operand)
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         return _fill(tree.value)
@@ -146,12 +146,12 @@ def _text_of(tree: object) -> str:
 
 @cache
 def _name_of(source: str) -> str:
-    """What the expression between two braces is; empty if there is none."""
+    """Return a name for the expression between two braces; empty if it is none."""
     if source.isidentifier():
         return _plain(source)
     import ast
 
-    # Parentheses keep a conversion or a format apart from the expression.
+    # Remove a conversion or a format specification.
     for candidate in (source, re.sub(r"(![rsa])?(:[^:]*)?$", "", source), source.rstrip("=")):
         try:
             tree = ast.parse(candidate.strip(), mode="eval").body
@@ -185,7 +185,7 @@ def _plain(identifier: str) -> str:
 
 
 def _name(tree: object) -> str:
-    """A few words for an expression: `type(arg.value).__name__` is "type of value"."""
+    """Return a few words for an expression, such as "type of value"."""
     import ast
 
     if isinstance(tree, ast.Name):

@@ -1,4 +1,4 @@
-"""The package index that pip is configured for: which torch wheels there are, and where."""
+"""Find torch wheels on the package index that pip is configured for."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct, json
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from fullgraph.errors import RegistryError
-from fullgraph.registry.download import Fetcher, Reply, UnreachableError, shown
-from fullgraph.registry.releases import OLDEST, base_of, minor_of
+from fullgraph.installed_torch import OLDEST_TORCH, release_of
+from fullgraph.registry.download import Downloader, Reply, UnreachableError, shown
 
 _DEFAULT_INDEX = "https://pypi.org/simple"
-_WHEEL = re.compile(
-    r"torch-(?P<version>\d+(?:\.\d+)+(?:\+[\w.]+)?)(?:-\d\w*)?-[\w.]+-[\w.]+-(?P<platform>[\w.]+)\.whl"
-)
 _ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.2, */*;q=0.1"
-# The smallest first: where whole files must be fetched, this is what it costs.
+# Platforms with the smallest wheels first, for servers that send only whole files.
 _PLATFORMS = ("macosx.*arm64", "macosx", "win_", "")
 
 
 class PipSettings(Struct, frozen=True):
+    """The settings of pip that matter for finding wheels."""
+
     indexes: tuple[str, ...]
     find_links: tuple[str, ...] = ()
     certificates: str | None = None
@@ -37,9 +37,11 @@ class PipSettings(Struct, frozen=True):
 
 
 class Wheel(Struct, frozen=True):
+    """A torch wheel and where it is."""
+
     release: str
     platform: str
-    # An address or the path of a file.
+    # A URL or the path of a file.
     location: str
 
 
@@ -54,7 +56,7 @@ class _File(Struct):
 
 
 def pip_settings() -> PipSettings:
-    """What pip's files and variables say, asked of pip itself where there is one."""
+    """Return the settings of pip; pip itself is asked if it is installed."""
     values = _pip_config() if _pip_command() else _environment()
     no_index = values.get("no-index", "").lower() in ("1", "true", "yes", "on")
     indexes = [values.get("index-url", _DEFAULT_INDEX), *values.get("extra-index-url", "").split()]
@@ -87,7 +89,7 @@ def _pip_config() -> dict[str, str]:
 
 
 def _merged(lines: Iterable[str]) -> dict[str, str]:
-    """`global.index-url='…'`, `download.…`, `:env:.…`: the later of these is the stronger."""
+    """Return settings from lines such as `global.index-url='…'`; `:env:` wins over `download`."""
     import ast
 
     ranks = {"global": 0, "install": 1, "download": 2, ":env:": 3}
@@ -114,53 +116,63 @@ def _environment() -> dict[str, str]:
     }
 
 
-def wheels(settings: PipSettings, fetcher: Fetcher) -> list[Wheel]:
-    """Every torch wheel that has a registry, from all places that pip would look in."""
+def wheels(settings: PipSettings, downloader: Downloader) -> list[Wheel]:
+    """Return all torch wheels that have a registry, from every index and folder of pip."""
     found: list[Wheel] = []
     problems = []
     pages = [f"{index.rstrip('/')}/torch/" for index in settings.indexes]
     for place in (*pages, *settings.find_links):
         try:
-            found += _wheels_in(place, fetcher)
+            found += _wheels_in(place, downloader)
         except UnreachableError as error:
             problems.append(str(error))
     if not found:
-        why = "; ".join(problems) or "no index and no --find-links is configured for pip"
-        raise UnreachableError(f"no torch wheel was found: {why}")
+        why = "; ".join(problems) or "pip has neither an index nor find-links"
+        raise UnreachableError(f"no torch wheel found: {why}")
     return found
 
 
 def best_wheel(candidates: Iterable[Wheel], release: str) -> Wheel:
-    """The one that is cheapest to fetch."""
+    """Return the wheel of a release that is cheapest to read."""
     same = [wheel for wheel in candidates if wheel.release == release]
 
     def cost(wheel: Wheel) -> tuple[bool, int]:
         kind = next(n for n, name in enumerate(_PLATFORMS) if re.match(name, wheel.platform))
-        return (is_address(wheel.location), kind)
+        return (is_url(wheel.location), kind)
 
     if not same:
         raise RegistryError(f"the index has no wheel of torch {release}")
     return min(same, key=cost)
 
 
-def is_address(text: str) -> bool:
+def is_url(text: str) -> bool:
+    """Check whether a location is an http(s) URL."""
     return text.startswith(("http://", "https://"))
 
 
-def _wheels_in(place: str, fetcher: Fetcher) -> Iterator[Wheel]:
-    for name, location in _files_in(place, fetcher):
-        match = _WHEEL.fullmatch(name)
-        if match is None:
-            continue
-        release = base_of(match["version"])
-        if minor_of(release) >= OLDEST:
-            yield Wheel(release, match["platform"], location)
+def _wheels_in(place: str, downloader: Downloader) -> Iterator[Wheel]:
+    for name, location in _files_in(place, downloader):
+        wheel = _wheel(name, location)
+        if wheel is not None and release_of(wheel.release) >= OLDEST_TORCH:
+            yield wheel
 
 
-def _files_in(place: str, fetcher: Fetcher) -> list[tuple[str, str]]:
-    """Names and locations of the files that a page or a folder lists."""
-    if is_address(place):
-        reply = fetcher.get(place, Accept=_ACCEPT)
+def _wheel(name: str, location: str) -> Wheel | None:
+    """Return the wheel of a final torch release; None for any other file."""
+    try:
+        project, version, _, tags = parse_wheel_filename(name)
+    except InvalidWheelFilename:
+        return None
+    if project != "torch" or version.public != version.base_version:
+        return None
+    platforms = ".".join(sorted({tag.platform for tag in tags}))
+    return Wheel(version.public, platforms, location)
+
+
+def _files_in(place: str, downloader: Downloader) -> list[tuple[str, str]]:
+    """Return the names and locations of the files that a page or a folder lists."""
+    if is_url(place):
+        reply = downloader.get(place, Accept=_ACCEPT)
         return _links(reply, place)
     path = Path(
         urllib.request.url2pathname(urllib.parse.urlsplit(place).path)
@@ -210,6 +222,7 @@ class _Anchors(HTMLParser):
         self.hrefs: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect the target of a link, unless the file was withdrawn."""
         given = dict(attrs)
         if tag == "a" and given.get("href") and "data-yanked" not in given:
             self.hrefs.append(str(given["href"]))

@@ -1,4 +1,4 @@
-"""Finds entries by words, for people who remember some of them."""
+"""Find entries by words."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fullgraph.registry.entries import Wording
 from fullgraph.registry.message_templates import readable
 
 _WORD = re.compile(r"[a-z0-9_]{2,}")
-# Where a word is found decides how much it counts.
+# Weights: a word in the type, in other fields, or inside a longer word.
 _IN_TYPE, _IN_REST, _INSIDE_WORD = 4.0, 1.0, 0.4
 
 
 def search(entries: dict[str, tuple[Wording, ...]], query: str, most: int = 20) -> list[str]:
-    """Ids of the entries that have the query's words, the best first.
+    """Return the ids of the entries that contain words of the query, best first.
 
-    Entries that have all words come before those that have some.
+    Entries with all words come before entries with some of them.
     """
     wanted = list(dict.fromkeys(_words(query)))
     documents = {identifier: _document(wordings) for identifier, wordings in entries.items()}
@@ -31,7 +31,7 @@ def search(entries: dict[str, tuple[Wording, ...]], query: str, most: int = 20) 
     scored.sort(key=lambda each: (-each[0], -each[1], each[2]))
     if not scored:
         return []
-    # What has fewer of the words than the best is noise, unless the best has only some itself.
+    # If an entry contains all words, entries with fewer words are not results.
     enough = scored[0][0] if scored[0][0] == len(wanted) else max(1, scored[0][0] - 1)
     return [identifier for found, _, identifier in scored[:most] if found >= enough]
 

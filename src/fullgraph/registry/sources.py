@@ -1,6 +1,6 @@
-"""Where a registry can come from: the installed torch, a release, a file, an address, a checkout.
+"""Read a registry from the installed torch, a release, a file, a URL or a checkout.
 
-The installed torch is the default; it needs neither a network nor torch's import.
+The installed torch is the default. It needs no network, and torch is not imported.
 """
 
 from __future__ import annotations
@@ -26,14 +26,23 @@ from fullgraph.registry.entries import (
     checksum_of,
     read_registry,
 )
-from fullgraph.registry.history import Chronicle, Facts, facts_of, known_facts
-from fullgraph.registry.releases import base_of, choose, expand, is_release, minor_of, sort_key
+from fullgraph.registry.history import EntryHistories, Facts, facts_of, known_facts
+from fullgraph.registry.releases import (
+    base_of,
+    choose,
+    expand,
+    has_number,
+    is_final,
+    is_release,
+    require_registry,
+    sort_key,
+)
 
 if TYPE_CHECKING:
-    from fullgraph.registry.download import Fetcher
+    from fullgraph.registry.download import Downloader
     from fullgraph.registry.package_index import Wheel
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 _VERSION = re.compile(r"^__version__ = ['\"]([^'\"]+)['\"]", re.MULTILINE)
 _NAME = re.compile(r"[\w.+-]{1,60}")
 
@@ -46,7 +55,7 @@ def _quiet(_: str) -> None:
 
 
 def installed_version(torch: Path) -> str:
-    """What torch says it is, without importing it."""
+    """Return the version of torch in a folder without importing it."""
     try:
         match = _VERSION.search((torch / "version.py").read_text())
     except OSError:
@@ -55,7 +64,7 @@ def installed_version(torch: Path) -> str:
 
 
 def installed_snapshot() -> Snapshot | None:
-    """The registry of the torch that is installed; None without a torch that has one."""
+    """Return the registry of the installed torch; None if there is no torch or no registry."""
     torch = torch_folder()
     if torch is None:
         return None
@@ -63,7 +72,7 @@ def installed_snapshot() -> Snapshot | None:
     try:
         data = (torch / REGISTRY_FILE).read_bytes()
     except OSError:
-        return None  # it came with torch 2.8.0
+        return None  # torch before 2.8
     checksum = checksum_of(data)
     entries = read_registry(data, f"the registry of torch {version}", unknown_fields=True)
     facts = known_facts().get(base_of(version))
@@ -71,35 +80,35 @@ def installed_snapshot() -> Snapshot | None:
         sites = {name: entry.sites for name, entry in facts.entries.items() if entry.live}
         unmapped = tuple(UnmappedCall(type="", site=site) for site in facts.unmapped)
         return Snapshot(base_of(version), entries, sites, unmapped, {}, checksum, "installed")
-    # Not a release that we know: its source tells.
+    # The release has no facts, so read its source.
     return _read_once(torch, version, checksum)
 
 
 def with_texts(snapshot: Snapshot) -> Snapshot:
-    """The same with what the source says where the registry does not, for all entries at once."""
+    """Return the snapshot with text from the source for all entries that lack it."""
     torch = torch_folder()
     if snapshot.texts or snapshot.origin != "installed" or torch is None:
         return snapshot
     found = _read_once(torch, installed_version(torch), snapshot.checksum).texts
-    # An entry of which the source says nothing either must not be looked for again.
+    # An empty text marks entries that were searched without a result.
     nothing = dict.fromkeys(snapshot.entries, SourceText())
     return msgspec.structs.replace(snapshot, texts={**nothing, **found})
 
 
 def _read_once(torch: Path, version: str, checksum: str) -> Snapshot:
-    """The installed torch with what its source tells, which takes a second the first time."""
+    """Return the installed torch with texts from its source; the first time takes a second."""
     cached = cache.load(f"installed-{version}")
     if cached is not None and cached.snapshot.checksum == checksum:
         return cached.snapshot
     snapshot = snapshot_of_folder(torch, base_of(version), "installed")
-    # A home that cannot be written to costs a second each time, and nothing else.
+    # If the cache cannot be written, the only cost is one second per run.
     with suppress(FullgraphError):
         cache.store(f"installed-{version}", cache.Cached(snapshot, time.time()))
     return snapshot
 
 
 def read_again(snapshot: Snapshot) -> Snapshot:
-    """A snapshot with the types of its calls: facts have only their places."""
+    """Return the snapshot with the types of calls without an entry, which facts do not have."""
     torch = torch_folder()
     if snapshot.origin != "installed" or torch is None:
         return snapshot
@@ -107,28 +116,29 @@ def read_again(snapshot: Snapshot) -> Snapshot:
 
 
 def require_installed() -> Snapshot:
-    """The installed torch's registry, or the newest that was fetched."""
+    """Return the installed torch's registry, or the newest one that was downloaded."""
     snapshot = installed_snapshot() or newest_cached()
     if snapshot is None:
-        raise nothing_here()
+        raise no_registry_error()
     return snapshot
 
 
-def nothing_here() -> RegistryError:
+def no_registry_error() -> RegistryError:
+    """Return the error for a machine without any registry."""
     torch = torch_folder()
-    why = "there is no registry to look in: install torch"
+    why = "no registry is available; install torch"
     if torch is not None:
-        why = f"the installed torch {installed_version(torch)} has no registry: use 2.8 or later"
-    return RegistryError(f"{why}, or fetch one with fullgraph registry sync --releases 2.15")
+        why = f"the installed torch {installed_version(torch)} has no registry; use 2.8 or later"
+    return RegistryError(f"{why}, or download one with fullgraph registry sync --releases 2.15")
 
 
-# Reading a source
+# Files and folders
 
 
 def snapshot_of_files(
     files: dict[str, bytes], release: str, origin: str, *, unknown_fields: bool = True
 ) -> Snapshot:
-    """A registry with the source beside it; paths start with `torch/`."""
+    """Return a registry with its source code. The paths start with `torch/`."""
     from fullgraph.registry.liveness import calls_in, map_calls, shared_hints, texts_of
 
     data = files[f"torch/{REGISTRY_FILE}"]
@@ -147,7 +157,7 @@ def snapshot_of_files(
 
 
 def source_text(identifier: str, snapshot: Snapshot) -> SourceText:
-    """What the source adds to an entry; of the installed torch it is read when asked for."""
+    """Return text from the source for one entry; the installed torch is read on demand."""
     if identifier in snapshot.texts or snapshot.origin != "installed":
         return snapshot.texts.get(identifier, SourceText())
     torch = torch_folder()
@@ -167,7 +177,7 @@ def source_text(identifier: str, snapshot: Snapshot) -> SourceText:
 
 
 def snapshot_of_folder(torch: Path, release: str, origin: str) -> Snapshot:
-    """A torch that lies in a folder, installed or checked out."""
+    """Return the registry of a torch in a folder, installed or checked out."""
     files = {
         path.relative_to(torch.parent).as_posix(): path.read_bytes()
         for path in (torch / "_dynamo").rglob("*.py")
@@ -177,23 +187,33 @@ def snapshot_of_folder(torch: Path, release: str, origin: str) -> Snapshot:
 
 
 def snapshot_of_path(path: Path, name: str = "") -> Snapshot:
-    """A registry file, a wheel, or a folder that is a checkout or holds a torch."""
+    """Return the registry in a file, a wheel, a checkout or a folder that contains torch."""
     if path.is_dir():
         for torch in (path / "torch", path):
             if (torch / REGISTRY_FILE).is_file():
                 return snapshot_of_folder(torch, name or _checkout_version(torch), str(path))
-        raise RegistryError(f"{path} is not a PyTorch checkout: it has no torch/{REGISTRY_FILE}")
+        raise RegistryError(f"{path} is not a PyTorch checkout; it has no torch/{REGISTRY_FILE}")
     if path.suffix == ".whl":
-        from fullgraph.registry.download import Fetcher
+        from fullgraph.registry.download import Downloader
         from fullgraph.registry.wheels import read_wheel
 
-        release = base_of(path.name.split("-")[1]) if path.name.startswith("torch-") else path.stem
-        return snapshot_of_files(read_wheel(str(path), Fetcher()), name or release, str(path))
+        return snapshot_of_files(
+            read_wheel(str(path), Downloader()), name or _wheel_release(path), str(path)
+        )
     try:
         data = path.read_bytes()
     except OSError as error:
         raise RegistryError(f"cannot read {path}: {error.strerror}") from None
     return _bare_snapshot(data, name or "latest", str(path))
+
+
+def _wheel_release(path: Path) -> str:
+    from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+    try:
+        return parse_wheel_filename(path.name)[1].public
+    except InvalidWheelFilename:
+        return path.stem
 
 
 def _checkout_version(torch: Path) -> str:
@@ -208,17 +228,17 @@ def _bare_snapshot(data: bytes, name: str, origin: str) -> Snapshot:
     return Snapshot(name, read_registry(data, origin), None, (), {}, checksum_of(data), origin)
 
 
-# Fetching
+# Downloads
 
 
-def sync_address(
-    address: str, name: str = "latest", tell: Tell = _quiet, *, fall_back: bool = True
+def sync_url(
+    url: str, name: str = "latest", progress: Progress = _quiet, *, fall_back: bool = True
 ) -> Snapshot:
-    """The registry at an address, or the one that was there when it last answered."""
-    from fullgraph.registry.download import Fetcher, UnreachableError, shown
+    """Return the registry at a URL, or the cached one if the server does not answer."""
+    from fullgraph.registry.download import Downloader, UnreachableError, shown
 
     cached = cache.load(name)
-    if cached is not None and cached.snapshot.origin != shown(address):
+    if cached is not None and cached.snapshot.origin != shown(url):
         cached = None
     conditions = {}
     if cached is not None and cached.etag:
@@ -226,19 +246,19 @@ def sync_address(
     if cached is not None and cached.last_modified:
         conditions["If-Modified-Since"] = cached.last_modified
     try:
-        reply = Fetcher().get(address, **conditions)
+        reply = Downloader().get(url, **conditions)
         if cached is None or reply.status != 304:
-            snapshot = _bare_snapshot(reply.data, name, shown(address))
+            snapshot = _bare_snapshot(reply.data, name, shown(url))
         else:
             snapshot = cached.snapshot
-            tell(f"{shown(address)} has not changed for {cached.age()}")
+            progress(f"{shown(url)} has not changed since {cached.age()} ago")
     except UnreachableError as error:
         if cached is None or not fall_back:
             raise
-        tell(f"{error}; using what it sent {cached.age()} ago")
+        progress(f"{error}; using the registry of {cached.age()} ago")
         return cached.snapshot
     except RegistryError as error:
-        kept = f" (the one that it sent {cached.age()} ago is kept)" if cached else ""
+        kept = f" (the registry of {cached.age()} ago is kept)" if cached else ""
         raise RegistryError(f"{error}{kept}") from None
     etag = reply.headers.get("etag", cached.etag if cached else "")
     modified = reply.headers.get("last-modified", cached.last_modified if cached else "")
@@ -247,34 +267,34 @@ def sync_address(
     return snapshot
 
 
-def sync_source(source: str, name: str = "", tell: Tell = _quiet) -> Snapshot:
-    """Read any source that a user can name, and keep it under a name."""
+def sync_source(source: str, name: str = "", progress: Progress = _quiet) -> Snapshot:
+    """Read any source that a user can name, and store it under a name."""
     if name and not _NAME.fullmatch(name):
-        raise RegistryError(f"{name!r} is not a name: use letters, digits, dots and dashes")
+        raise RegistryError(f"{name!r} is not a valid name; use letters, digits, dots and dashes")
     if source.startswith(("http://", "https://")):
-        return sync_address(source, name or "latest", tell)
+        return sync_url(source, name or "latest", progress)
     path = Path(source).expanduser()
     if not path.exists():
-        raise RegistryError(f"{source} is neither a file, a folder, nor an http(s) address")
+        raise RegistryError(f"{source} is neither a file, a folder, nor an http(s) URL")
     snapshot = snapshot_of_path(path, name)
     cache.store(snapshot.release, cache.Cached(snapshot, time.time()))
     return snapshot
 
 
 class Releases:
-    """Releases of torch on the package index. The index is asked once, when it is needed."""
+    """Releases of torch on the package index, which is read once and on demand."""
 
-    def __init__(self, tell: Tell = _quiet, *, fresh: bool = False) -> None:
-        """`fresh` fetches again what is here already."""
-        self._tell = tell
+    def __init__(self, progress: Progress = _quiet, *, fresh: bool = False) -> None:
+        """`fresh` downloads releases again even if they are cached."""
+        self._progress = progress
         self._fresh = fresh
         self._wheels: list[Wheel] | None = None
-        self._fetcher: Fetcher | None = None
+        self._downloader: Downloader | None = None
 
     def sync(self, wanted: str | None = None) -> list[Snapshot]:
-        """Fetch the releases that are not here yet; without a wish, the newest there is.
+        """Return the wanted releases, or the newest one; download those that are not cached.
 
-        A release never changes once it is out, so one that is here is not fetched again.
+        A release never changes, so a cached one is not downloaded again.
         """
         from fullgraph.registry.download import UnreachableError
 
@@ -284,55 +304,59 @@ class Releases:
             known = {*cached_releases()}
             if not known:
                 raise
-            self._tell(f"{error}; using the releases that were fetched before")
+            self._progress(f"{error}; using the downloaded releases")
         if wanted is None:
             return [self.release(max(known, key=sort_key))]
         return [self.release(release) for release in expand(wanted, known)]
 
     def release(self, release: str) -> Snapshot:
+        """Return the registry of a release, from the cache or the package index."""
         cached = None if self._fresh else cache.load(release)
         if cached is not None:
-            self._tell(f"torch {release} was fetched {cached.age()} ago")
+            self._progress(f"torch {release} was downloaded {cached.age()} ago")
             return cached.snapshot
-        from fullgraph.registry.package_index import best_wheel, is_address
+        from fullgraph.registry.package_index import best_wheel, is_url
         from fullgraph.registry.wheels import read_wheel
 
         wheel = best_wheel(self._found(), release)
-        fetcher = self._fetcher
-        assert fetcher is not None
+        downloader = self._downloader
+        assert downloader is not None
         snapshot = snapshot_of_files(
-            read_wheel(wheel.location, fetcher), release, f"torch {release} from the package index"
+            read_wheel(wheel.location, downloader),
+            release,
+            f"torch {release} from the package index",
         )
         cache.store(release, cache.Cached(snapshot, time.time()))
-        if is_address(wheel.location):
-            self._tell(f"torch {release} fetched: {fetcher.transferred / 1e6:.1f} MB transferred")
+        if is_url(wheel.location):
+            self._progress(f"torch {release}: {downloader.transferred / 1e6:.1f} MB downloaded")
         else:
-            self._tell(f"torch {release} read from a wheel on this machine")
-        fetcher.transferred = 0
+            self._progress(f"torch {release}: read from a local wheel")
+        downloader.transferred = 0
         return snapshot
 
     def newest_matching(self, wanted: str) -> Snapshot:
+        """Return the registry of the newest release that `wanted` means."""
         (release,) = expand(wanted, {wheel.release for wheel in self._found()})
         return self.release(release)
 
     def _found(self) -> list[Wheel]:
-        from fullgraph.registry.download import Fetcher
+        from fullgraph.registry.download import Downloader
         from fullgraph.registry.package_index import pip_settings, wheels
 
         if self._wheels is None:
             settings = pip_settings()
-            self._fetcher = Fetcher(settings.certificates, settings.proxy)
-            self._wheels = wheels(settings, self._fetcher)
+            self._downloader = Downloader(settings.certificates, settings.proxy)
+            self._wheels = wheels(settings, self._downloader)
         return self._wheels
 
 
-# Choosing
+# Selection
 
 
-def snapshot_named(wanted: str | None, tell: Tell = _quiet) -> Snapshot:
-    """What a user means by `2.15`, `latest`, a path or an address; nothing means the installed.
+def snapshot_named(wanted: str | None, progress: Progress = _quiet) -> Snapshot:
+    """Return the registry that a user means by `2.15`, `latest`, a path or a URL.
 
-    A release that is neither installed nor fetched before is fetched.
+    None means the installed torch. Other releases are downloaded unless they are cached.
     """
     if wanted is None:
         return require_installed()
@@ -341,35 +365,37 @@ def snapshot_named(wanted: str | None, tell: Tell = _quiet) -> Snapshot:
         if cached is not None:
             return cached.snapshot
         if wanted.startswith(("http://", "https://")):
-            return sync_address(wanted, "latest", tell)
+            return sync_url(wanted, "latest", progress)
         path = Path(wanted).expanduser()
         if path.exists():
             return snapshot_of_path(path)
-        known = ", ".join(cached_names()) or "none yet"
+        known = ", ".join(cached_names()) or "none so far"
         raise RegistryError(
-            f"{wanted!r} is neither a release such as 2.15, a file, nor the name of a registry "
-            f"that was fetched ({known})"
+            f"{wanted!r} is neither a release such as 2.15, a file, nor a downloaded registry "
+            f"({known})"
         )
-    if minor_of(wanted) < (2, 8):
-        raise RegistryError(f"torch {wanted} has no registry: it came with 2.8.0")
+    require_registry(wanted)
     installed = installed_snapshot()
     if installed is not None and choose(wanted, [installed.release]):
         return installed
     here = choose(wanted, cached_releases())
     if here is not None and (cached := cache.load(here)) is not None:
         return cached.snapshot
-    return Releases(tell).newest_matching(wanted)
+    return Releases(progress).newest_matching(wanted)
 
 
 def cached_names() -> list[str]:
+    """Return the names of all downloaded registries."""
     return [name for name in cache.names() if not name.startswith("installed-")]
 
 
 def cached_releases() -> list[str]:
-    return [name for name in cached_names() if sort_key(name)[0]]
+    """Return the names of downloaded registries that are release numbers."""
+    return [name for name in cached_names() if has_number(name)]
 
 
 def newest_cached() -> Snapshot | None:
+    """Return the newest downloaded release; None if there is none."""
     for name in sorted(cached_releases(), key=sort_key, reverse=True):
         cached = cache.load(name)
         if cached is not None:
@@ -377,10 +403,12 @@ def newest_cached() -> Snapshot | None:
     return None
 
 
-def chronicle(extra: Iterable[Snapshot | None] = (), *, only_final: bool = False) -> Chronicle:
-    """All releases that are known: those that come with fullgraph, fetched ones, and `extra`.
+def all_histories(
+    extra: Iterable[Snapshot | None] = (), *, only_final: bool = False
+) -> EntryHistories:
+    """Return the histories over all known releases: packaged facts, downloads and `extra`.
 
-    `only_final` leaves out what was never released under its name, such as `2.16.0a0`.
+    `only_final` omits versions that are not final releases, such as `2.16.0a0`.
     """
     facts: dict[str, Facts] = dict(known_facts())
     for name in cached_releases():
@@ -389,4 +417,4 @@ def chronicle(extra: Iterable[Snapshot | None] = (), *, only_final: bool = False
     for snapshot in extra:
         if snapshot and snapshot.release not in facts and snapshot.sites is not None:
             facts[snapshot.release] = facts_of(snapshot)
-    return Chronicle(each for name, each in facts.items() if not only_final or sort_key(name)[3])
+    return EntryHistories(each for name, each in facts.items() if not only_final or is_final(name))

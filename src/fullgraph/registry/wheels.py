@@ -1,7 +1,7 @@
-"""Reads torch's `_dynamo` out of a wheel, and of a wheel on a server only the parts needed.
+"""Read `torch/_dynamo` from a wheel; from a server, download only the needed parts.
 
-A wheel is a zip file: its list of contents is at its end, and `_dynamo` lies together somewhere
-before. That is about 3 MB of a file of 60 to 140 MB.
+A wheel is a zip file. Its directory is at the end, and the files of `_dynamo` are next to each
+other. The needed parts are about 3 MB of 60 to 140 MB.
 """
 
 from __future__ import annotations
@@ -14,23 +14,22 @@ from contextlib import contextmanager
 from typing import IO
 
 from fullgraph.errors import RegistryError
-from fullgraph.registry.download import Fetcher, UnreachableError, shown
+from fullgraph.registry.download import Downloader, UnreachableError, shown
 from fullgraph.registry.entries import REGISTRY_FILE
-from fullgraph.registry.package_index import is_address
+from fullgraph.registry.package_index import is_url
 
 _FOLDER = "torch/_dynamo/"
 _TAIL = 64 * 1024
-# Two parts that are closer than this are fetched as one: a request costs more than that.
+# Parts closer than this are downloaded as one: a request costs more.
 _GAP = 64 * 1024
-# A local header repeats the name and may carry extra fields; the list of contents has no length
-# for it.
+# A local header repeats the name and may have extra fields of unknown length.
 _HEADER = 1024
 
 
-def read_wheel(location: str, fetcher: Fetcher) -> dict[str, bytes]:
-    """The registry and the source of `_dynamo`, by path inside the wheel."""
+def read_wheel(location: str, downloader: Downloader) -> dict[str, bytes]:
+    """Return the registry and the source of `_dynamo`, by path inside the wheel."""
     try:
-        with _opened(location, fetcher) as file, zipfile.ZipFile(file) as wheel:
+        with _opened(location, downloader) as file, zipfile.ZipFile(file) as wheel:
             members = [each for each in wheel.infolist() if _is_needed(each.filename)]
             if isinstance(file, RangeFile):
                 file.prefetch([(each.header_offset, _length(each)) for each in members])
@@ -38,9 +37,9 @@ def read_wheel(location: str, fetcher: Fetcher) -> dict[str, bytes]:
     except (zipfile.BadZipFile, EOFError) as error:
         raise RegistryError(f"{shown(location)} is not a wheel: {error}") from None
     except OSError as error:
-        raise RegistryError(f"cannot read {location}: {error.strerror or error}") from None
+        raise RegistryError(f"cannot read {shown(location)}: {error.strerror or error}") from None
     if f"torch/{REGISTRY_FILE}" not in found:
-        raise RegistryError(f"{shown(location)} has no registry: it came with torch 2.8.0")
+        raise RegistryError(f"{shown(location)} has no registry; use torch 2.8 or later")
     return found
 
 
@@ -53,52 +52,56 @@ def _length(member: zipfile.ZipInfo) -> int:
 
 
 @contextmanager
-def _opened(location: str, fetcher: Fetcher) -> Iterator[IO[bytes]]:
-    if not is_address(location):
+def _opened(location: str, downloader: Downloader) -> Iterator[IO[bytes]]:
+    if not is_url(location):
         with open(location, "rb") as file:
             yield file
         return
-    tail = fetcher.part(location, -_TAIL, 0)
+    tail = downloader.part(location, -_TAIL, 0)
     if tail is not None:
-        yield RangeFile(location, fetcher, tail.headers.get("content-range", ""), tail.data)
+        yield RangeFile(location, downloader, tail.headers.get("content-range", ""), tail.data)
         return
     with tempfile.TemporaryFile() as whole:
-        fetcher.save(location, whole)
+        downloader.save(location, whole)
         yield whole
 
 
 class RangeFile(io.BytesIO):
-    """A file on a server. What is read of it is fetched, unless it was before."""
+    """A file on a server. Parts are downloaded when they are read for the first time."""
 
-    def __init__(self, url: str, fetcher: Fetcher, content_range: str, tail: bytes) -> None:
+    def __init__(self, url: str, downloader: Downloader, content_range: str, tail: bytes) -> None:
         super().__init__()
         self._url = url
-        self._fetcher = fetcher
+        self._downloader = downloader
         try:
             self._size = int(content_range.rpartition("/")[2])
         except ValueError:
-            raise UnreachableError(f"{shown(url)} does not say how long it is") from None
+            raise UnreachableError(f"{shown(url)} does not send its length") from None
         self._parts = [(self._size - len(tail), tail)]
         self._position = 0
 
     def seekable(self) -> bool:
+        """Return True, as zipfile requires."""
         return True
 
     def tell(self) -> int:
+        """Return the current position."""
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Set the position and return it."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
         self._position = max(0, start + offset)
         return self._position
 
     def read(self, size: int | None = -1) -> bytes:
+        """Return the bytes at the current position, downloading them if needed."""
         end = self._size if size is None or size < 0 else min(self._size, self._position + size)
         start, self._position = self._position, max(self._position, end)
         return self._bytes(start, end) if end > start else b""
 
     def prefetch(self, wanted: list[tuple[int, int]]) -> None:
-        """Fetch what lies together in one go; `wanted` has starts and lengths."""
+        """Download adjacent parts with one request; `wanted` has starts and lengths."""
         spans: list[list[int]] = []
         for start, length in sorted(wanted):
             end = min(start + length, self._size)
@@ -113,12 +116,12 @@ class RangeFile(io.BytesIO):
         for at, data in self._parts:
             if at <= start and end <= at + len(data):
                 return data[start - at : end - at]
-        # The end of the file is here already, and the list of contents mostly reaches into it.
+        # The end of the file is loaded, and most directories overlap with it.
         tail_start, tail = self._parts[0]
         stop = min(end, tail_start) if start < tail_start else end
-        reply = self._fetcher.part(self._url, start, stop)
+        reply = self._downloader.part(self._url, start, stop)
         if reply is None or len(reply.data) != stop - start:
-            raise UnreachableError(f"{shown(self._url)} did not send the part that was asked for")
+            raise UnreachableError(f"{shown(self._url)} did not send the requested part")
         data = reply.data + tail[: end - stop]
         self._parts.append((start, data))
         return data

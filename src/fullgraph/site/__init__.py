@@ -1,6 +1,5 @@
-"""The registry as a static site: registry, catalog and what people added -> pages.
+"""Build a static site from the registry, the catalog and contributed information.
 
-Facts flow one way: `gather.py` gathers everything into a `Site` (`model.py`), each file in `pages/`
-says which outputs a site has and how one is rendered, and `build.py` renders what changed and puts
-it in place.
+`gather.py` collects everything into a `SiteData` (`model.py`). Each file in `pages/` yields the
+outputs of one kind of page. `build.py` renders the outputs that changed and writes them.
 """

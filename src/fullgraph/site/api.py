@@ -1,4 +1,4 @@
-"""What the JSON API says, as types; `docs/site.md` describes them.
+"""Types of the JSON API; `docs/site.md` describes them.
 
 Fields may be added under the same `format`; none is removed or changes its meaning.
 """
@@ -8,8 +8,17 @@ from __future__ import annotations
 from msgspec import Struct
 
 from fullgraph.catalog.parse import Example
-from fullgraph.registry.pages import EarlierWording, Place, WayOut
-from fullgraph.site.model import Break, Change, Related, Release, ReleaseMark, Seen, Site, Status
+from fullgraph.registry.pages import Advice, EarlierWording, Place
+from fullgraph.site.model import (
+    BreakPage,
+    Change,
+    Related,
+    Release,
+    ReleaseMark,
+    SiteData,
+    Status,
+    SweepCounts,
+)
 
 FORMAT = 1
 
@@ -20,7 +29,7 @@ class BreakSummary(Struct, frozen=True):
     id: str
     type: str
     status: Status
-    # Empty where no text is at hand.
+    # Empty if no text is available.
     category: str
     fixable: str
     first_release: str | None
@@ -34,11 +43,11 @@ class BreakSummary(Struct, frozen=True):
 
 
 class ReleaseSummary(Struct, frozen=True):
-    """A release against the one before, with ids."""
+    """A release compared with the previous one; changes are lists of ids."""
 
     release: str
     before: str | None
-    # ISO; empty where it is not known.
+    # ISO date; empty if unknown.
     date: str
     entries: int
     live: int
@@ -50,6 +59,8 @@ class ReleaseSummary(Struct, frozen=True):
 
 
 class CategorySummary(Struct, frozen=True):
+    """A category and the ids of its breaks."""
+
     name: str
     title: str
     advice: str
@@ -62,18 +73,20 @@ class IndexFile(Struct, frozen=True):
     """`api/index.json`."""
 
     format: int
-    # The registry that the texts are from.
+    # The registry that the texts come from.
     release: str
     checksum: str
     breaks: tuple[BreakSummary, ...]
     # Newest first.
     releases: tuple[ReleaseSummary, ...]
-    # What is not released yet, against the newest release; null if the texts are of a release.
+    # Unreleased changes since the newest release; null if the texts are from a release.
     upcoming: ReleaseSummary | None
     categories: tuple[CategorySummary, ...]
 
 
 class FixText(Struct, frozen=True):
+    """A fix of an example."""
+
     name: str
     kind: str
     safety: str
@@ -82,19 +95,23 @@ class FixText(Struct, frozen=True):
 
 
 class ExampleText(Struct, frozen=True):
+    """The example of a break."""
+
     how: str
     breaks: str
     fixes: tuple[FixText, ...]
     instead: str
     eager_raises: bool
-    # The first and the last release for which it is known to hold.
+    # The first and the last release on which it was verified.
     releases: tuple[str, str]
 
 
 class AdditionalInformation(Struct, frozen=True):
+    """Contributed information about a break."""
+
     markdown: str
     html: str
-    # What is wrong with the file, or nothing.
+    # What is wrong with the file; empty if nothing.
     problem: str
 
 
@@ -113,12 +130,12 @@ class BreakFile(Struct, frozen=True):
     explanation: str
     context: str
     hints: tuple[str, ...]
-    ways_out: tuple[WayOut, ...]
+    ways_out: tuple[Advice, ...]
     first_release: str | None
     last_release: str | None
     gone_since: str | None
     history: tuple[ReleaseMark, ...]
-    # The release that the texts and the call sites are from.
+    # The release that the texts and the call sites come from.
     release: str
     releases_of_wording: tuple[str, ...]
     earlier_wordings: tuple[EarlierWording, ...]
@@ -127,14 +144,17 @@ class BreakFile(Struct, frozen=True):
     example: ExampleText | None
     unreachable: str
     related: tuple[Related, ...]
-    seen: Seen | None
+    seen: SweepCounts | None
     additional_information: AdditionalInformation | None
     missing: tuple[str, ...]
     page: str
     edit_link: str
+    # The names of the fixers of `fullgraph fix`.
+    fixers: tuple[str, ...]
 
 
-def index_file(site: Site) -> IndexFile:
+def index_file(site: SiteData) -> IndexFile:
+    """Return the content of `api/index.json`."""
     return IndexFile(
         format=FORMAT,
         release=site.release,
@@ -157,6 +177,7 @@ def index_file(site: Site) -> IndexFile:
 
 
 def api_path(identifier: str) -> str:
+    """Return the path of the JSON file of a break."""
     return f"api/gb/{identifier}.json"
 
 
@@ -179,7 +200,7 @@ def _ids(changes: tuple[Change, ...]) -> tuple[str, ...]:
     return tuple(change.id for change in changes)
 
 
-def _summary(each: Break) -> BreakSummary:
+def _summary(each: BreakPage) -> BreakSummary:
     page = each.page
     return BreakSummary(
         id=each.id,
@@ -197,7 +218,8 @@ def _summary(each: Break) -> BreakSummary:
     )
 
 
-def break_file(each: Break) -> BreakFile:
+def break_file(each: BreakPage) -> BreakFile:
+    """Return the content of the JSON file of a break."""
     page, info = each.page, each.info
     return BreakFile(
         format=FORMAT,
@@ -212,7 +234,7 @@ def break_file(each: Break) -> BreakFile:
         explanation=page.explanation,
         context=page.context,
         hints=page.hints,
-        ways_out=page.ways_out,
+        ways_out=page.how_to_fix,
         first_release=page.first_release,
         last_release=page.last_release,
         gone_since=page.gone_since,
@@ -225,13 +247,14 @@ def break_file(each: Break) -> BreakFile:
         example=_example(each.example) if each.example else None,
         unreachable=each.unreachable,
         related=each.related,
-        seen=each.seen,
+        seen=each.sweep,
         additional_information=(
             AdditionalInformation(info.markdown, info.html, info.problem) if info else None
         ),
         missing=each.missing,
         page=each.path,
         edit_link=each.edit_link,
+        fixers=tuple(fixer.name for fixer in each.fixers),
     )
 
 

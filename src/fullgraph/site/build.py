@@ -1,4 +1,4 @@
-"""Builds a site: everything is read and rendered before the first file is written."""
+"""Build a site. Everything is read and rendered before the first file is written."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from msgspec import Struct, structs
 from fullgraph.registry.entries import Snapshot
 from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
 from fullgraph.site.gather import gather
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 from fullgraph.site.output import FileFacts, Folder, Manifest, check_folder, opened
 from fullgraph.site.pages import Output, all_outputs
-from fullgraph.site.settings import Plan
+from fullgraph.site.settings import BuildPlan
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 class Built(Struct, frozen=True):
-    """What a build did."""
+    """The result of a build."""
 
     breaks: int
-    # Of these only facts are known.
+    # Number of breaks without text.
     unworded: int
     files: int
     rendered: int
@@ -32,7 +32,7 @@ class Built(Struct, frozen=True):
     orphans: tuple[str, ...]
 
     def summary(self) -> str:
-        """One line, which names what needs a person."""
+        """Return one line with the numbers and the problems that need a person."""
         same = self.files - len(self.written)
         parts = [
             f"{self.breaks} breaks, {self.files} files: {len(self.written)} written, "
@@ -40,25 +40,28 @@ class Built(Struct, frozen=True):
         ]
         if self.unworded:
             parts.append(
-                f"{self.unworded} without wording, which only other releases have: "
-                "fullgraph registry sync fetches them"
+                f"{self.unworded} without text, which is in other releases; download them with "
+                "fullgraph registry sync"
             )
         if self.problems:
-            parts.append(f"damaged, left alone: {', '.join(self.problems)}")
+            parts.append(f"damaged: {', '.join(self.problems)}")
         if self.orphans:
-            parts.append(f"information on breaks that are not known: {', '.join(self.orphans)}")
+            parts.append(f"information about unknown breaks: {', '.join(self.orphans)}")
         return "; ".join(parts)
 
 
-def build(snapshot: Snapshot, plan: Plan, folder: Path, tell: Tell = lambda _: None) -> Built:
+def build(
+    snapshot: Snapshot, plan: BuildPlan, folder: Path, progress: Progress = lambda _: None
+) -> Built:
+    """Build a site into a folder; return what was done."""
     check_folder(folder)
-    site = gather(snapshot, plan.settings, plan.info_folder(), plan.seen)
-    with opened(folder, tell) as output:
+    site = gather(snapshot, plan.settings, plan.info_folder(), plan.reports)
+    with opened(folder, progress) as output:
         return write_site(site, output)
 
 
-def write_site(site: Site, folder: Folder) -> Built:
-    """Render what is not up to date in the folder, and write what came out differently."""
+def write_site(site: SiteData, folder: Folder) -> Built:
+    """Render the outdated outputs and write the files that differ."""
     before = folder.manifest
     site = dated(site, before)
     maker = maker_fingerprint()
@@ -96,8 +99,8 @@ def write_site(site: Site, folder: Folder) -> Built:
     )
 
 
-def dated(site: Site, before: Manifest) -> Site:
-    """What has no date of its own is as old as this site's knowledge of it."""
+def dated(site: SiteData, before: Manifest) -> SiteData:
+    """Return the site with a date for everything that has none: the day it first appeared here."""
     names = [release.release for release in site.releases if not release.date]
     if site.upcoming is not None:
         names.append(f"{site.release}-{site.checksum}")
@@ -113,11 +116,11 @@ def dated(site: Site, before: Manifest) -> Site:
 def _safe(output: Output) -> str:
     path = PurePath(output.path)
     if path.is_absolute() or ".." in path.parts:
-        raise ValueError(f"{output.path} leaves the site")
+        raise ValueError(f"{output.path} is outside the site")
     return output.path
 
 
 def _last_pages(item: tuple[str, bytes]) -> tuple[bool, bool, str]:
-    """What pages need is put in place before them, and the way in comes last."""
+    """Return a sort key: files that pages need come before pages, and the home page is last."""
     name = item[0]
     return (name == "index.html", name.endswith(".html"), name)

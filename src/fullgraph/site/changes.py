@@ -1,4 +1,4 @@
-"""What is different in each release, against the one before."""
+"""Compare each release with the previous one."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from fullgraph.registry.entries import Snapshot, Wording, wording_checksum
-from fullgraph.registry.history import FACTS_FOLDER, Chronicle, Facts, facts_of
-from fullgraph.site.model import Break, Change, Release
+from fullgraph.registry.history import FACTS_FOLDER, EntryHistories, Facts, facts_of
+from fullgraph.site.model import BreakPage, Change, Release
 
 DATES = FACTS_FOLDER / "dates.toml"
 _FIELDS = ("type", "context", "explanation", "hints")
 
 
 def release_dates() -> dict[str, str]:
-    """When torch was released, as ISO dates; what nobody could verify is not in there."""
+    """Return the dates of torch releases in ISO format; releases without a verified date are
+    missing."""
     dates: dict[str, str] = tomllib.loads(DATES.read_text(encoding="utf-8"))
     return dates
 
 
 def all_releases(
-    story: Chronicle, breaks: Mapping[str, Break], snapshot: Snapshot
+    histories: EntryHistories, breaks: Mapping[str, BreakPage], snapshot: Snapshot
 ) -> tuple[Release, ...]:
-    """Every release that is known, the newest first."""
+    """Return all known releases, newest first."""
     wordings = _Wordings(snapshot)
     dates = release_dates()
     releases = []
     before: Facts | None = None
-    for facts in story.facts:
+    for facts in histories.facts:
         date = dates.get(facts.release, "")
         releases.append(_release(facts, before, date, breaks, wordings))
         before = facts
@@ -37,16 +38,16 @@ def all_releases(
 
 
 def upcoming_release(
-    story: Chronicle, breaks: Mapping[str, Break], snapshot: Snapshot
+    histories: EntryHistories, breaks: Mapping[str, BreakPage], snapshot: Snapshot
 ) -> Release | None:
-    """What a registry that is no release has changed since the newest one."""
-    if snapshot.release in story.releases or not story.facts:
+    """Return the changes of an unreleased registry since the newest release; None for a release."""
+    if snapshot.release in histories.releases or not histories.facts:
         return None
-    newest = story.facts[-1]
+    newest = histories.facts[-1]
     found = _release(facts_of(snapshot), newest, "", breaks, _Wordings(snapshot))
     if snapshot.sites is not None:
         return found
-    # Without torch's source nobody can say what is raised.
+    # Without torch's source code, it is unknown which entries are raised.
     return replace(found, live=_still_live(newest, snapshot), retired=(), revived=())
 
 
@@ -58,7 +59,7 @@ def _release(
     facts: Facts,
     before: Facts | None,
     date: str,
-    breaks: Mapping[str, Break],
+    breaks: Mapping[str, BreakPage],
     wordings: _Wordings,
 ) -> Release:
     now = facts.entries
@@ -66,6 +67,7 @@ def _release(
     both = sorted(now.keys() & then.keys())
 
     def changes(ids: Iterable[str]) -> tuple[Change, ...]:
+        """Return the changes from one release to the next."""
         return tuple(Change(each, breaks[each].page.type) for each in ids)
 
     return Release(
@@ -91,13 +93,14 @@ def _release(
 
 
 class _Wordings:
-    """The wordings of a registry by their checksum: an entry keeps its earlier ones."""
+    """Finds the wordings of a registry by checksum, including earlier ones."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._entries = snapshot.entries
 
     def differences(self, identifier: str, then: str, now: str) -> tuple[str, ...]:
-        """Which fields differ between two wordings; nothing if one of them is not at hand."""
+        """Return the fields that differ between two wordings; empty if one of them is not
+        available."""
         by_checksum: dict[str, Wording] = {
             wording_checksum(wording): wording for wording in self._entries.get(identifier, ())
         }

@@ -1,4 +1,4 @@
-"""Charts as SVG in the page. Widths are in per cent, so that labels keep their size."""
+"""Draw charts as inline SVG. Widths are percentages, so labels keep their size."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from fullgraph.site.model import Release, ReleaseMark
 
 INTRODUCED, REWORDED, RETIRED = "●", "◆", "✕"
 _GROWTH_HEIGHT = 200
-# Above the bars, for the numbers, and below them, for the releases.
+# Space above the bars for numbers, and below them for releases.
 _ABOVE, _BELOW = 22, 24
 
 
 @cache
 def history_chart(history: tuple[ReleaseMark, ...]) -> Markup:
-    """An entry over all releases: a band that is filled where it is live."""
+    """Return the history of an entry: a bar that is filled in releases where it is live."""
     if not history:
         return Markup("")
     width = 100 / len(history)
     parts = list(_bands(history, width))
-    # What the oldest release has may be older still: nothing is introduced there.
+    # An entry of the oldest known release may be older, so it is not marked as introduced.
     for index, (before, mark) in enumerate(zip((history[0], *history), history, strict=False)):
         center = f"{(index + 0.5) * width:.4g}%"
         parts.append(f'<text class="label" x="{center}" y="54">{short(mark.release)}</text>')
@@ -53,10 +53,10 @@ def _signs(before: ReleaseMark, mark: ReleaseMark) -> Iterable[str]:
 
 
 def history_text(history: Sequence[ReleaseMark]) -> str:
-    """The same as a sentence or two."""
+    """Return the history of an entry as sentences."""
     present = [each for each in history if each.mark != "absent"]
     if not present:
-        return "No release that is known has it."
+        return "No known release has it."
     first, newest = present[0].release, history[-1]
     oldest = f"In torch since {first} or longer" if first == history[0].release else ""
     sentences = [oldest or f"Introduced in {first}"]
@@ -68,14 +68,14 @@ def history_text(history: Sequence[ReleaseMark]) -> str:
     elif live:
         sentences.append(f"last live in {live[-1]}")
     else:
-        sentences.append("live in none")
+        sentences.append("never live")
     if newest.mark == "absent":
         sentences.append(f"not in the registry of {newest.release}")
     return "; ".join(sentences) + "."
 
 
 def growth_chart(releases: Sequence[Release]) -> Markup:
-    """How many entries each release has, live and retired; the oldest first."""
+    """Return the live and retired entries per release; `releases` has the oldest first."""
     most = max((each.entries for each in releases), default=0) or 1
     slot = 100 / max(len(releases), 1)
     parts = []
@@ -92,14 +92,14 @@ def growth_chart(releases: Sequence[Release]) -> Markup:
             f'<text class="label" x="{center}" y="{_ABOVE + _GROWTH_HEIGHT + 17}">'
             f"{short(each.release)}</text>",
         ]
-    told = f"{releases[0].entries} entries in {releases[0].release}, " if releases else ""
-    told += f"{releases[-1].entries} in {releases[-1].release}." if releases else ""
+    text = f"{releases[0].entries} entries in {releases[0].release}, " if releases else ""
+    text += f"{releases[-1].entries} in {releases[-1].release}." if releases else ""
     height = _ABOVE + _GROWTH_HEIGHT + _BELOW
-    return _svg("growth", height, "Entries in each release", told, parts)
+    return _svg("growth", height, "Entries in each release", text, parts)
 
 
 def share_bar(live: int, other: int, most: int) -> Markup:
-    """A small bar beside numbers that say the same."""
+    """Return a small bar that illustrates two numbers."""
     first, second = (f"{100 * n / max(most, 1):.3g}%" for n in (live, other))
     return Markup(
         '<svg class="share" width="100%" height="12" aria-hidden="true">'
@@ -108,10 +108,10 @@ def share_bar(live: int, other: int, most: int) -> Markup:
     )
 
 
-def _svg(kind: str, height: int, title: str, told: str, parts: Iterable[str]) -> Markup:
-    label = escape(f"{title}. {told}")
+def _svg(kind: str, height: int, title: str, text: str, parts: Iterable[str]) -> Markup:
+    label = escape(f"{title}. {text}")
     return Markup(
         f'<svg class="chart {kind}" role="img" aria-label="{label}" width="100%" '
-        f'height="{height}"><title>{escape(title)}</title><desc>{escape(told)}</desc>'
+        f'height="{height}"><title>{escape(title)}</title><desc>{escape(text)}</desc>'
         f"{''.join(parts)}</svg>"
     )

@@ -1,4 +1,4 @@
-"""Looks a site over: links, requests to other hosts, markers, pages that are not as they should."""
+"""Check a site for broken links, external requests, damaged markers and stale pages."""
 
 from __future__ import annotations
 
@@ -15,69 +15,74 @@ from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
 from fullgraph.site.gather import gather
 from fullgraph.site.info import read_info
 from fullgraph.site.links import link_problems, read_page, requests_in
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 from fullgraph.site.output import Manifest, OutputError, read_manifest
 from fullgraph.site.pages import all_outputs
-from fullgraph.site.settings import Plan
+from fullgraph.site.settings import BuildPlan
 
 
 class Checked(Struct, frozen=True):
+    """The result of a check."""
+
     problems: tuple[str, ...]
-    # Worth knowing, and nothing wrong.
+    # Information that is not a problem.
     notes: tuple[str, ...]
     files: int
 
 
-def check_site(folder: Path, plan: Plan) -> Checked:
+def check_site(folder: Path, plan: BuildPlan) -> Checked:
+    """Return the problems of a site."""
     manifest = read_manifest(folder)
     if manifest is None:
-        raise OutputError(f"{folder} is not a site: fullgraph site build -o {folder} makes one")
+        raise OutputError(f"{folder} is not a site; make one with fullgraph site build -o {folder}")
     problems = [*_changed(folder, manifest), *_links(folder, manifest, plan)]
     notes = []
-    # A site of a release can be compared with that; of another source nobody knows where it is.
+    # A site of a release is compared with it. For any other source, its location is unknown.
     source = plan.release or (manifest.release if is_release(manifest.release) else None)
     info = plan.info_folder()
     if source is None:
-        notes.append("whether pages are stale was not checked: name the source with --release")
+        notes.append("stale pages were not checked; name the source with --release")
         if info is not None:
             problems += read_info(info, ()).problems
     else:
-        site = gather(snapshot_named(source), plan.settings, info, plan.seen)
+        site = gather(snapshot_named(source), plan.settings, info, plan.reports)
         problems += [*site.problems, *_stale(dated(site, manifest), manifest)]
-        notes += [f"{info.file} is about a break that no release has" for info in site.orphans]
+        notes += [
+            f"{info.file} is about a break that no known release has" for info in site.orphans
+        ]
     return Checked(tuple(problems), tuple(notes), len(manifest.files))
 
 
 def _changed(folder: Path, manifest: Manifest) -> Iterator[str]:
     if manifest.pending:
-        yield "a build was interrupted: build again"
+        yield "a build was interrupted; build again"
     for name, known in manifest.files.items():
         try:
             data = (folder / name).read_bytes()
         except OSError:
-            yield f"{name} is missing: build again"
+            yield f"{name} is missing; build again"
             continue
         if digest(data) != known.content:
-            yield f"{name} was changed after it was built: build again"
+            yield f"{name} was changed after it was built; build again"
 
 
-def _stale(site: Site, manifest: Manifest) -> Iterator[str]:
+def _stale(site: SiteData, manifest: Manifest) -> Iterator[str]:
     if manifest.maker != maker_fingerprint():
-        yield "the site was built by another version of fullgraph: build again"
+        yield "the site was built by another version of fullgraph; build again"
         return
     names = set()
     for output in all_outputs(site):
         names.add(output.path)
         known = manifest.files.get(output.path)
         if known is None:
-            yield f"{output.path} is not there yet: build again"
+            yield f"{output.path} does not exist yet; build again"
         elif known.facts != fingerprint(output.facts):
-            yield f"{output.path} is stale: what it shows has changed since it was built"
+            yield f"{output.path} is stale: its facts changed; build again"
     for name in sorted(set(manifest.files) - names):
-        yield f"{name} is stale: there is no such page any more"
+        yield f"{name} is stale: the page no longer exists; build again"
 
 
-def _links(folder: Path, manifest: Manifest, plan: Plan) -> Iterator[str]:
+def _links(folder: Path, manifest: Manifest, plan: BuildPlan) -> Iterator[str]:
     texts = {
         name: (folder / name).read_text(encoding="utf-8", errors="replace")
         for name in manifest.files

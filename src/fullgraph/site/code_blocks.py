@@ -1,30 +1,33 @@
-"""Code on a page: highlighted, and beside the code that it replaces with what changed marked."""
+"""Show code with syntax highlighting, and mark the changes of a fix."""
 
 from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from html import escape
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from fullgraph.site.highlight import highlight
 
-# A longer line has to be scrolled on a phone, and what scrolls must be reachable by keyboard.
+# Longer lines scroll on a phone, and scrollable parts must be reachable by keyboard.
 _FITS_A_PHONE = 38
-# With a longer one the two codes stand below each other: what changed must not be cut off.
+# With longer lines, the two blocks are placed one above the other, to show all changes.
 _FITS_A_COLUMN = 50
 
 
 class Pair(NamedTuple):
+    """The code before and after a fix."""
+
     before: Markup
     after: Markup
-    # Too wide to stand side by side.
+    # True if the blocks do not fit side by side.
     wide: bool
 
 
 def code_block(code: str, changed: frozenset[int] = frozenset(), tag: str = "ins") -> Markup:
-    """A block of Python; the lines of these numbers are marked as put in or taken out."""
+    """Return a block of Python as HTML; lines with these numbers are marked with `tag`."""
     lines = highlight(code.strip("\n")).split("\n")
     shown = "".join(
         f"<{tag}>{line}\n</{tag}>" if number in changed else f"{line}\n"
@@ -34,8 +37,26 @@ def code_block(code: str, changed: frozenset[int] = frozenset(), tag: str = "ins
     return Markup(f"<pre{focus}><code>{shown}</code></pre>")
 
 
+def diff_block(diff: str) -> Markup:
+    """Return a diff as HTML: added lines are `ins`, removed lines are `del`, both with their sign.
+
+    The text of the block is the diff itself, so it can be copied and applied.
+    """
+    shown = "".join(map(_diff_line, diff.strip("\n").split("\n")))
+    focus = ' tabindex="0"' if _is_wider(diff, _FITS_A_PHONE) else ""
+    return Markup(f"<pre{focus}><code>{shown}</code></pre>")
+
+
+def _diff_line(line: str) -> str:
+    if line.startswith("@@"):
+        return f'<span class="c">{escape(line)}</span>\n'
+    marked = f"{line[:1]}{highlight(line[1:])}\n"
+    tag = {"+": "ins", "-": "del"}.get(line[:1])
+    return f"<{tag}>{marked}</{tag}>" if tag else marked
+
+
 def code_pair(before: str, after: str, name: str) -> Pair:
-    """Both codes; `name` is what the function is called afterwards, which is no change."""
+    """Return both blocks as HTML. `name` is the new name of the function, which is not a change."""
     old = before.strip("\n").split("\n")
     renamed = re.sub(rf"\bdef {re.escape(name)}\b", "def breaks", after.strip("\n"))
     new = renamed.split("\n")
@@ -49,7 +70,7 @@ def _is_wider(code: str, most: int) -> bool:
 
 
 def _changed_lines(old: list[str], new: list[str]) -> tuple[frozenset[int], frozenset[int]]:
-    """The numbers of the lines that one side has and the other has not."""
+    """Return the numbers of the lines that only one side has."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1

@@ -1,4 +1,4 @@
-"""Telling whether something has changed."""
+"""Compute fingerprints that detect changes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ _MADE_OF = {".py", ".html", ".css", ".js", ".svg", ".xml", ".txt"}
 
 
 def digest(data: bytes) -> str:
+    """Return a digest of bytes."""
     return blake2b(data, digest_size=12).hexdigest()
 
 
 def fingerprint(facts: Any) -> str:
-    """Of anything that msgspec can encode; sets and dictionaries have no order here."""
+    """Return a fingerprint of anything that msgspec can encode; sets and dicts are unordered."""
     return digest(msgpack.encode(facts, enc_hook=_plain, order="deterministic"))
 
 
 def _plain(value: Any) -> Any:
-    # Where the catalog lies on this machine is not what a page shows.
+    # The location of the catalog on this machine is not shown on any page.
     if isinstance(value, PurePath):
         return value.name
-    raise NotImplementedError(f"{type(value).__name__} cannot be a fact")
+    raise NotImplementedError(f"{type(value).__name__} cannot be encoded")
 
 
 @cache
 def maker_fingerprint() -> str:
-    """Of everything that decides how facts become files."""
+    """Return a fingerprint of the code, templates and assets that turn facts into files."""
     files = [file for file in sorted(_SOURCE.rglob("*")) if file.suffix in _MADE_OF]
     parts = [f"{file.relative_to(_SOURCE)}\0".encode() + file.read_bytes() for file in files]
     return digest(b"\0".join(parts))

@@ -1,115 +1,117 @@
-"""Puts a `Site` together: the registry, its history, the catalog, and what people added."""
+"""Collect the data of a site: registry, history, catalog and contributed information."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from fullgraph.catalog.parse import Example, unreachable
+from fullgraph.catalog.parse import Example, read_example, unreachable
+from fullgraph.fix.declarations import Declaration, declarations, serving_fixers
+from fullgraph.fix.fixers._pages import fixer_pages
 from fullgraph.registry.entries import Snapshot
-from fullgraph.registry.history import Chronicle, History
+from fullgraph.registry.history import EntryHistories, History
 from fullgraph.registry.pages import shared_hints
-from fullgraph.registry.releases import sort_key
-from fullgraph.registry.sources import chronicle, with_texts
+from fullgraph.registry.releases import has_number, sort_key
+from fullgraph.registry.sources import all_histories, with_texts
 from fullgraph.registry.taxonomy import CATEGORIES
 from fullgraph.site.changes import all_releases, upcoming_release
 from fullgraph.site.entry_texts import Text, all_texts
-from fullgraph.site.helper import Helper
 from fullgraph.site.info import Added, edit_link, read_info
-from fullgraph.site.memory import CATEGORY_HEADING, Renderings, all_examples
 from fullgraph.site.model import (
-    Break,
+    BreakPage,
     CategoryPage,
+    FixerLink,
     Mark,
     ReleaseMark,
     Settings,
-    Site,
+    SiteData,
     Status,
 )
 from fullgraph.site.related import related_breaks
-from fullgraph.site.sweep_reports import read_seen
+from fullgraph.site.sweep_reports import read_sweep_reports
 
 
 def gather(
     snapshot: Snapshot,
     settings: Settings | None = None,
     info: Path | None = None,
-    seen: Path | None = None,
-) -> Site:
-    """Everything that the pages show. `info` is a folder, `seen` a report or a folder of them."""
+    reports: Path | None = None,
+) -> SiteData:
+    """Return everything that the pages show.
+
+    `info` is a folder of additional information, `reports` a report or a folder of reports.
+    """
     settings = settings or Settings()
-    helper = Helper()
     snapshot = with_texts(snapshot)
-    story = chronicle([snapshot], only_final=True)
-    texts = all_texts(snapshot, story)
+    histories = all_histories([snapshot], only_final=True)
+    texts = all_texts(snapshot, histories)
     related = related_breaks(text.page for text in texts.values())
-    counts = read_seen(seen) if seen else {}
-    helper.wait()
-    renderings = Renderings()
-    examples = all_examples()
-    added = read_info(info, texts, renderings) if info else Added()
+    counts = read_sweep_reports(reports) if reports else {}
+    added = read_info(info, texts) if info else Added()
     breaks = {}
     for identifier, text in texts.items():
-        example = examples.get(identifier)
+        example = read_example(identifier)
         own = added.infos.get(identifier)
-        breaks[identifier] = Break(
+        serving = serving_fixers(identifier, text.page.category)
+        breaks[identifier] = BreakPage(
             id=identifier,
             page=text.page,
             row=text.row,
-            status=_status(identifier, snapshot, story),
-            history=_marks(identifier, story),
+            status=_status(identifier, snapshot, histories),
+            history=_marks(identifier, histories),
             example=example,
             unreachable=unreachable().get(identifier, ""),
             related=related.get(identifier, ()),
-            seen=counts.get(identifier),
+            sweep=counts.get(identifier),
             info=own,
             edit_link=edit_link(identifier, settings, own),
             missing=_missing(text, example, bool(own and own.html)),
+            fixers=tuple(map(_link, serving.fixers)),
+            fixers_by_id=serving.by_id,
         )
-    categories = _categories(breaks.values(), renderings)
-    renderings.save()
-    return Site(
+    return SiteData(
         settings=settings,
         release=snapshot.release,
         checksum=snapshot.checksum,
         origin=snapshot.origin,
         breaks=breaks,
-        releases=all_releases(story, breaks, snapshot),
-        categories=categories,
+        releases=all_releases(histories, breaks, snapshot),
+        categories=_categories(breaks.values()),
         shared_hints=frozenset(shared_hints(snapshot)),
         problems=added.problems,
         orphans=added.orphans,
-        upcoming=upcoming_release(story, breaks, snapshot),
+        upcoming=upcoming_release(histories, breaks, snapshot),
+        fixers=fixer_pages(),
     )
 
 
-def _status(identifier: str, snapshot: Snapshot, story: Chronicle) -> Status:
-    history = story.history(identifier)
+def _status(identifier: str, snapshot: Snapshot, histories: EntryHistories) -> Status:
+    history = histories.history(identifier)
     if history is None:
         return "unreleased"
     if identifier not in snapshot.entries:
         return "later" if _is_later(history, snapshot) else "vanished"
     live = snapshot.is_live(identifier)
     if live is None:
-        # A bare registry: the newest release tells what it can.
+        # Without source code, the newest release decides.
         newest = history.releases[-1]
-        if newest.release != story.releases[-1]:
+        if newest.release != histories.releases[-1]:
             return "unknown"
         live = newest.live
     return "live" if live else "retired"
 
 
 def _is_later(history: History, snapshot: Snapshot) -> bool:
-    """A registry without a number, such as `latest`, is newer than all releases."""
-    chosen = sort_key(snapshot.release)
-    return chosen[0] > 0 and sort_key(history.first_release) > chosen
+    """Check whether an entry is newer than the registry; `latest` is newer than all releases."""
+    chosen = snapshot.release
+    return has_number(chosen) and sort_key(history.first_release) > sort_key(chosen)
 
 
-def _marks(identifier: str, story: Chronicle) -> tuple[ReleaseMark, ...]:
-    history = story.history(identifier)
+def _marks(identifier: str, histories: EntryHistories) -> tuple[ReleaseMark, ...]:
+    history = histories.history(identifier)
     known = {each.release: each for each in history.releases} if history else {}
     marks = []
-    for release in story.releases:
+    for release in histories.releases:
         status = known.get(release)
         mark: Mark = "absent" if status is None else "live" if status.live else "retired"
         marks.append(ReleaseMark(release, mark, bool(status and status.reworded)))
@@ -126,7 +128,7 @@ def _missing(text: Text, example: Example | None, has_info: bool) -> tuple[str, 
     return tuple(name for name, lacks in lacking.items() if lacks)
 
 
-def _categories(breaks: Iterable[Break], renderings: Renderings) -> tuple[CategoryPage, ...]:
+def _categories(breaks: Iterable[BreakPage]) -> tuple[CategoryPage, ...]:
     members: dict[str, list[str]] = {}
     for each in breaks:
         members.setdefault(each.page.category, []).append(each.id)
@@ -137,8 +139,23 @@ def _categories(breaks: Iterable[Break], renderings: Renderings) -> tuple[Catego
             advice=category.advice,
             fixable=category.fixable,
             cost=category.cost,
-            html=renderings(category.page, CATEGORY_HEADING),
+            text=category.page,
             breaks=tuple(members.get(category.name, ())),
+            fixers=_category_fixers(category.name, members.get(category.name, ())),
         )
         for category in CATEGORIES
     )
+
+
+def _category_fixers(category: str, breaks: Iterable[str]) -> tuple[FixerLink, ...]:
+    """Return the fixers that list a category or one of its breaks."""
+    ids = set(breaks)
+    return tuple(
+        _link(each)
+        for each in declarations()
+        if category in each.categories or not ids.isdisjoint(each.ids)
+    )
+
+
+def _link(fixer: Declaration) -> FixerLink:
+    return FixerLink(fixer.name, fixer.title)

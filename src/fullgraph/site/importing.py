@@ -1,4 +1,4 @@
-"""Takes over what people wrote for the original site: the information, and nothing around it."""
+"""Import contributed information from the original site, without the text around it."""
 
 from __future__ import annotations
 
@@ -12,32 +12,36 @@ from fullgraph.site.info import InfoFile, info_files
 
 
 class Imported(Struct):
-    """Names of files, by what became of them."""
+    """Names of files, by result."""
 
     copied: list[str] = []
-    # Those that had been copied before.
+    # Copied by an earlier import.
     same: list[str] = []
-    # Without any information.
+    # Files without information.
     empty: list[str] = []
-    # Copied byte for byte, with what is wrong with them.
+    # Damaged files, copied unchanged, with a description of the damage.
     damaged: list[str] = []
-    # Not copied: there is one of the same name that says something else.
+    # Not copied: a file of this name with other content exists.
     kept: list[str] = []
 
     def lines(self) -> list[str]:
+        """Yield one line per result."""
         lines = [
-            f"{len(self.copied)} copied, {len(self.same)} here already, "
+            f"{len(self.copied)} copied, {len(self.same)} already here, "
             f"{len(self.empty)} without additional information"
         ]
         if self.damaged:
-            lines.append(f"copied whole, because they are damaged: {', '.join(self.damaged)}")
+            lines.append(f"damaged, copied unchanged: {', '.join(self.damaged)}")
         if self.kept:
-            lines.append(f"not copied, because yours differ: {', '.join(self.kept)}")
+            lines.append(f"not copied, because your files differ: {', '.join(self.kept)}")
         return lines
 
 
 def import_folder(source: Path, target: Path) -> Imported:
-    """From `docs/gb` of the original site, or a folder that has it, to ours. Overwrites nothing."""
+    """Import from `docs/gb` of the original site, or from a folder that contains it.
+
+    Existing files are not overwritten.
+    """
     result = Imported()
     for file in info_files(_folder_of(source)):
         content = _content(file)
@@ -60,15 +64,16 @@ def import_folder(source: Path, target: Path) -> Imported:
 
 def _folder_of(source: Path) -> Path:
     if not source.is_dir():
-        raise FullgraphError(f"there is no folder {source}: name a checkout of the original site")
+        raise FullgraphError(f"there is no folder {source}; name a checkout of the original site")
     for folder in (source / "docs" / "gb", source / "gb", source):
         if folder.is_dir() and any(folder.glob("[gG][bB][0-9]*.md")):
             return folder
-    raise FullgraphError(f"{source} has no files such as gb0124.md, nor has its docs/gb")
+    raise FullgraphError(f"{source} has no files such as gb0124.md, and neither has its docs/gb")
 
 
 def _content(file: InfoFile) -> bytes:
-    """The information with its markers; nothing where there is none; all of a damaged file."""
+    """Return the information with its markers, or a damaged file completely; empty if there is
+    none."""
     if file.section.problem:
         return file.data
     if not file.section.text.strip():
@@ -80,4 +85,4 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FullgraphError(f"cannot make {folder}: {error.strerror}") from None
+        raise FullgraphError(f"cannot create {folder}: {error.strerror}") from None

@@ -1,12 +1,12 @@
-"""Additional information: what people wrote about a break, one Markdown file each.
+"""Read additional information: one contributed Markdown file per break.
 
-The files are only ever read. What is wrong with one is told, and what can be shown is shown.
+The files are never written. Damaged files are reported, and shown as far as possible.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
@@ -20,36 +20,36 @@ from fullgraph.site.model import Info, Settings
 
 _NAME = re.compile(r"gb(\d{4,})\.md", re.IGNORECASE)
 _NEARLY = re.compile(r"gb.*\.(md|markdown)", re.IGNORECASE)
-# Below the page's own heading of the section.
+# One level below the heading of the section.
 _TOP_HEADING = 3
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 class Added(Struct, frozen=True):
-    """What a folder of additional information holds."""
+    """The content of a folder of additional information."""
 
     infos: dict[str, Info] = {}
-    # One line each: the name of the file, and what is wrong with it in parentheses.
+    # One line per problem: the name of the file, and the problem in parentheses.
     problems: tuple[str, ...] = ()
     orphans: tuple[Info, ...] = ()
 
 
 class InfoFile(NamedTuple):
+    """A file of additional information and its section between the markers."""
+
     id: str
     name: str
     data: bytes
     section: Section
 
 
-def read_info(
-    folder: Path, known: Collection[str], render: Callable[[str, int], str] = to_html
-) -> Added:
-    """All files of a folder; `known` are the ids that have a page."""
+def read_info(folder: Path, known: Collection[str]) -> Added:
+    """Read all files of a folder; `known` are the ids that have a page."""
     infos: dict[str, Info] = {}
     orphans = []
     problems = list(misnamed(folder))
     for file in info_files(folder):
-        info = _info(file, render)
+        info = _info(file)
         if info.problem:
             problems.append(f"{file.name} ({info.problem})")
         if file.id in infos:
@@ -62,6 +62,7 @@ def read_info(
 
 
 def info_files(folder: Path) -> Iterator[InfoFile]:
+    """Yield the files that are named after a break."""
     for path in _entries(folder):
         match = _NAME.fullmatch(path.name)
         if match is None:
@@ -76,7 +77,7 @@ def info_files(folder: Path) -> Iterator[InfoFile]:
 
 
 def misnamed(folder: Path) -> Iterator[str]:
-    """Files that somebody meant to be about a break."""
+    """Yield problems of files whose names are almost right."""
     for path in _entries(folder):
         if _NEARLY.fullmatch(path.name) and not _NAME.fullmatch(path.name):
             yield f"{path.name} (it is not named like gb0124.md)"
@@ -90,23 +91,24 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def section_of(data: bytes) -> Section:
+    """Return the section between the markers; bytes that are not UTF-8 are replaced."""
     try:
         return find_section(data.decode())
     except UnicodeDecodeError as error:
         problem = f"it is not UTF-8: byte {error.start + 1} is {data[error.start]:#04x}"
-        if b"\0" in data:  # another encoding altogether
+        if b"\0" in data:  # probably another encoding
             return Section("", problem)
         return Section(find_section(data.decode(errors="replace")).text, problem)
 
 
-def _info(file: InfoFile, render: Callable[[str, int], str]) -> Info:
+def _info(file: InfoFile) -> Info:
     text = file.section.text.removeprefix(_BYTE_ORDER_MARK)
-    html = render(text, _TOP_HEADING) if text.strip() else ""
+    html = to_html(text, _TOP_HEADING) if text.strip() else ""
     return Info(file.name, text, html, file.section.problem)
 
 
 def edit_link(identifier: str, settings: Settings, info: Info | None) -> str:
-    """Where GitHub lets a reader improve the file, or write it; empty without a repository."""
+    """Return the GitHub URL to edit or create the file; empty without a repository."""
     if not settings.repository:
         return ""
     root = f"https://github.com/{settings.repository}"

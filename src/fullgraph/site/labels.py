@@ -1,10 +1,10 @@
-"""What the pages call things. One place, so that all pages say the same."""
+"""Labels and sentences that several pages use."""
 
 from __future__ import annotations
 
-from fullgraph.registry.releases import sort_key
-from fullgraph.render.entry._page import COSTS
-from fullgraph.site.model import Break, Status
+from fullgraph.registry.pages import COSTS
+from fullgraph.registry.releases import has_number
+from fullgraph.site.model import BreakPage, Status
 
 STATUS: dict[Status, str] = {
     "live": "live",
@@ -16,55 +16,58 @@ STATUS: dict[Status, str] = {
 }
 FIXABLE = {"yes": "yes", "sometimes": "sometimes", "no": "not by you"}
 KIND = {
-    "rewrite": "Rewrite it",
-    "move": "Move it out",
+    "rewrite": "Rewrite the code",
+    "move": "Move the code",
     "setting": "Change a setting",
-    "escape": "Hide it from Dynamo",
+    "guard": "Guard a value",
+    "escape": "Use an escape hatch",
+    "mitigate": "Reduce the cost of a break",
 }
 SAFETY = {
     "exact": "same result, bit for bit",
+    "specialized": "same result, bit for bit; a new value recompiles",
     "equal": "same result, up to rounding",
-    "reordered": "effects come later",
-    "dropped": "effects are left out while compiled",
-    "narrower": "holds only where the text says",
+    "reordered": "output is printed after the graph has run",
+    "dropped": "output is dropped in compiled code",
+    "narrower": "correct only for the inputs named in the text",
 }
-WHOSE = {"fullgraph": "our advice", "torch": "torch’s hint"}
+SOURCE = {"fullgraph": "our advice", "torch": "torch’s hint"}
 
 
 def named(release: str) -> str:
-    """`torch 2.15.0`; a registry that has no number has another name, such as `latest`."""
-    return f"torch {release}" if sort_key(release)[0] else f"torch ({release})"
+    """Return `torch 2.15.0`, or `torch (latest)` for a registry without a number."""
+    return f"torch {release}" if has_number(release) else f"torch ({release})"
 
 
 def fixable_sentence(fixable: str, cost: str) -> str:
-    """Whether a reader can do something about it, and what that takes."""
+    """Return whether a user can fix a break, and at what cost."""
     answer = FIXABLE.get(fixable, fixable)
     with_what = {"yes": "usually with", "sometimes": "then with"}.get(fixable)
     return f"{answer}, {with_what} {COSTS.get(cost, cost)}" if with_what and cost else answer
 
 
-def status_sentence(each: Break, release: str) -> str:
-    """What the status means for someone who reads about this break."""
+def status_sentence(each: BreakPage, release: str) -> str:
+    """Return a sentence that explains the status of a break."""
     page = each.page
     if each.status == "live":
-        if page.live is None:  # a bare registry: the newest release told
+        if page.live is None:  # without source code, the newest release decides
             return f"torch {each.history[-1].release}, the newest release, can raise it."
         return f"{named(release)} can raise it."
     if each.status == "retired":
         since = f" since {page.gone_since}" if page.gone_since else ""
-        return f"No code of torch raises it any more{since}."
+        return f"torch no longer raises it{since}."
     if each.status == "unreleased":
-        return "No release that is known has it yet."
+        return "No known release has it yet."
     if each.status == "later":
-        return f"It came with torch {page.first_release}; {named(release)} does not have it."
+        return f"It is new in torch {page.first_release}; {named(release)} does not have it."
     if each.status == "vanished":
         last = page.last_release or page.first_release
-        return f"The registry has dropped it; torch {last} still had it." if last else "It is gone."
-    return "The source came without torch’s code, so nobody can say whether it is raised."
+        return f"Removed from the registry; torch {last} still has it." if last else "Removed."
+    return "Unknown: torch’s source code was not available."
 
 
-def span_of(each: Break) -> str:
-    """`2.8 – 2.12`: the releases in which it could be met."""
+def span_of(each: BreakPage) -> str:
+    """Return the releases that can raise a break, such as `2.8 – 2.12`."""
     first, last = each.page.first_release, each.page.last_release
     if not first:
         return "not released"
@@ -74,20 +77,21 @@ def span_of(each: Break) -> str:
 
 
 def short(release: str) -> str:
-    """`2.15.0` as people say it."""
+    """Return `2.15.0` as `2.15`."""
     return release.removesuffix(".0") if release.count(".") == 2 else release
 
 
 def capital(text: str) -> str:
-    """Only the first letter: `str.capitalize` would change all others."""
+    """Return the text with its first letter in upper case and all others unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def count(number: int, thing: str, things: str = "") -> str:
+    """Return a number with its noun, such as `2 programs`."""
     return f"{number} {thing if number == 1 else things or thing + 's'}"
 
 
 def listed(items: list[str]) -> str:
-    """`a, b and c`."""
+    """Return items as `a, b and c`."""
     *most, last = items or [""]
     return f"{', '.join(most)} and {last}" if most else last

@@ -1,7 +1,7 @@
-"""Markdown from people to HTML that is safe to show.
+"""Convert contributed Markdown to safe HTML.
 
-HTML in it is shown as text, links lead to pages and mail addresses only, and nothing is loaded
-from elsewhere: an image becomes a link to it.
+HTML in the text is shown as text. Links lead to web pages and mail addresses only. Nothing is
+loaded from other hosts: an image becomes a link.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ALLOWED = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
-# `//host` and its disguises leave the site as well.
+# `//host` and its variants lead to other hosts too.
 _OTHER_HOST = re.compile(r"[/\\]|%5c", re.IGNORECASE)
 _PAGE = re.compile(r"(?:\./)?(gb\d{4,})\.md(?=#|\?|$)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def to_html(text: str, top: int = 2) -> str:
-    """`top` is the level of the text's first heading, below that of what it stands in."""
+    """Return safe HTML. `top` is the level of the first heading."""
     parser = _parser()
     tokens = parser.parse(_CONTROL.sub("�", text))
     _fit_headings(tokens, top)
@@ -36,7 +36,7 @@ def to_html(text: str, top: int = 2) -> str:
 
 
 def _fit_headings(tokens: Sequence[Token], top: int) -> None:
-    """Levels that start at `top` and leave none out on the way down, as readers expect."""
+    """Change heading levels so that they start at `top` and skip none."""
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     levels = sorted({token.tag for token in headings})
     level = top - 1
@@ -47,7 +47,7 @@ def _fit_headings(tokens: Sequence[Token], top: int) -> None:
 
 
 def is_allowed_link(target: str) -> bool:
-    """http, https, mailto and relative ones."""
+    """Check whether a link is http, https, mailto or relative."""
     if _SCHEME.match(target):
         return _ALLOWED.match(target) is not None
     return not (_OTHER_HOST.match(target) and _OTHER_HOST.match(target[1:]))
@@ -86,17 +86,17 @@ def _image(tokens: Sequence[Token], index: int, *_: object) -> str:
         each.type == "link_close" for each in tokens[:index]
     )
     if inside_link or not _SCHEME.match(target):
-        return shown  # the site has no files of contributors
+        return shown  # The site does not copy files of contributors.
     return f"{_opened(target)}{shown}</a>"
 
 
 def _table(*_: object) -> str:
-    # What is wider than the page scrolls by itself, which must work with a keyboard too.
+    # Wide tables scroll, which must work with a keyboard too.
     return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
 
 
 def _code(tokens: Sequence[Token], index: int, *_: object) -> str:
     token = tokens[index]
-    # The same as for a table: code can be wider than the page.
+    # Wide code scrolls like a table.
     language = token.info.split()[0].lower() if token.info.strip() else ""
     return f'<pre tabindex="0"><code>{highlight(token.content, language)}</code></pre>\n'

@@ -1,4 +1,4 @@
-"""Finds the additional information in a file, between two markers that may be damaged."""
+"""Find additional information in a file, between two markers that may be damaged."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ END = "<!-- ADDITIONAL INFORMATION END -->"
 _MARKER = re.compile(r"<!--[ \t]*ADDITIONAL INFORMATION (START|END)\b(?:(?!-->)[^\r\n])*-->")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\r\n]*)")
-# What the original site has around the information, for files whose markers are damaged.
+# Text of the original site around the information, for files with damaged markers.
 _HEADING = re.compile(r"^## Additional Information[ \t]*\r?$", re.MULTILINE)
 _TRAILER = re.compile(r"^\[Click here to add Additional Info\]", re.MULTILINE)
 
 
 class Marker(NamedTuple):
+    """A marker in a file."""
+
     kind: str  # START or END
     start: int
     end: int
@@ -24,15 +26,16 @@ class Marker(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What lies between the markers, and what is wrong with them."""
+    """The text between the markers, and what is wrong with them."""
 
     text: str
     problem: str
-    # From the first marker to the last, with both; only where nothing is wrong.
+    # From the first marker to the last, inclusive; empty if the markers are damaged.
     whole: str = ""
 
 
 def find_section(text: str) -> Section:
+    """Return the section of a file."""
     markers = list(_markers(text))
     problem = _problem(markers)
     if not problem:
@@ -57,7 +60,7 @@ def _markers(text: str) -> Iterator[Marker]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines as Markdown counts them: fewer than `splitlines` does."""
+    """Return lines as Markdown counts them: `splitlines` finds more."""
     for match in _LINE.finditer(text):
         yield match.start(), match[0]
 
@@ -104,6 +107,6 @@ def _what_can_be_shown(text: str, markers: list[Marker]) -> str:
 
 
 def _best(markers: list[Marker], kind: str) -> list[Marker]:
-    """Those outside of code; where there is none, those that a fence has swallowed."""
+    """Return the markers outside of code blocks, or if there are none, those inside."""
     same = [marker for marker in markers if marker.kind == kind]
     return [marker for marker in same if not marker.in_code] or same

@@ -1,4 +1,4 @@
-"""What the pages are made of. No torch, no I/O, nothing that is HTML already but `Info.html`."""
+"""Data of a site. It contains no HTML except `Info.html`; this module does no I/O."""
 
 from __future__ import annotations
 
@@ -7,68 +7,87 @@ from typing import Literal
 from msgspec import Struct
 
 from fullgraph.catalog.parse import Example
+from fullgraph.fix.fixers._pages import FixerPage
 from fullgraph.registry.pages import Page, Row
 
-# live: some call of the chosen release raises it. retired: none does. unreleased: no release that
-# is known has it yet. vanished: it was in a release and is not in the registry any more.
-# later: it came with a release after the chosen one.
-# unknown: the source came without torch's code, and no release tells.
+# live: some call of the chosen release raises it. retired: no call does. unreleased: no known
+# release has it. vanished: a release had it, and the registry does not. later: it is new in a
+# release after the chosen one. unknown: torch's source code was not available.
 Status = Literal["live", "retired", "unreleased", "vanished", "later", "unknown"]
 # absent: the release does not have the entry.
 Mark = Literal["absent", "live", "retired"]
 
 
 class Settings(Struct, frozen=True):
-    """What the owner of a site decides."""
+    """Settings of the owner of a site."""
 
     title: str = "Graph breaks"
-    # Where the site will be, for feeds and the sitemap; relative links everywhere else.
+    # URL of the site, for the feed and the sitemap; all other links are relative.
     address: str = ""
-    # `owner/name` on GitHub, for "improve this page"; without one there is no such link.
+    # `owner/name` on GitHub, for "improve this page"; empty for no such link.
     repository: str = ""
     branch: str = "main"
-    # The folder of additional information, as the repository has it.
+    # Path of the folder of additional information in the repository.
     info_path: str = "info"
 
 
 class ReleaseMark(Struct, frozen=True):
-    """An entry in one of all releases that are known: a cell of the history chart."""
+    """An entry in one known release: a cell of the history chart."""
 
     release: str
     mark: Mark
-    # Worded differently than in the release before.
+    # True if the text differs from the previous release.
     reworded: bool
 
 
 class Related(Struct, frozen=True):
+    """A break that a reader may be looking for instead."""
+
     id: str
     type: str
-    # Why it is shown: "the same type", "raised in the same function", "same words", ...
+    # The reason, such as "the same type" or "raised in the same function".
     why: str
 
 
-class Seen(Struct, frozen=True):
-    """How often a sweep met a break."""
+class SweepCounts(Struct, frozen=True):
+    """How often a break occurs in a set of programs."""
 
     programs: int
     sites: int
     occurrences: int
-    # Some of the programs, the ones with the most occurrences first.
+    # Some of the programs, those with most occurrences first.
     names: tuple[str, ...]
 
 
 class Info(Struct, frozen=True):
-    """What people added to a break."""
+    """Contributed information about a break."""
 
-    file: str  # its name in the folder of additional information
+    file: str  # name in the folder of additional information
     markdown: str
-    # Sanitised; the only HTML in here.
+    # Sanitized; the only HTML in this module.
     html: str
-    # What is wrong with the markers, or nothing.
+    # What is wrong with the markers; empty if nothing.
     problem: str
 
 
-class Break(Struct, frozen=True):
+class FixerLink(Struct, frozen=True):
+    """A fixer of `fullgraph fix` that another page links to."""
+
+    name: str
+    title: str
+
+    @property
+    def path(self) -> str:
+        """The path of the page."""
+        return fixer_path(self.name)
+
+
+def fixer_path(name: str) -> str:
+    """Return the path of the page of a fixer."""
+    return f"fixes/{name}.html"
+
+
+class BreakPage(Struct, frozen=True):
     """Everything on the page of one break."""
 
     id: str
@@ -77,39 +96,46 @@ class Break(Struct, frozen=True):
     status: Status
     history: tuple[ReleaseMark, ...]
     example: Example | None
-    # Why there is no example, where that is known.
+    # Why there is no example; empty if unknown.
     unreachable: str
     related: tuple[Related, ...]
-    seen: Seen | None
+    sweep: SweepCounts | None
     info: Info | None
-    # Opens GitHub's editor at the right file; empty without a repository.
+    # URL of GitHub's editor for the file; empty without a repository.
     edit_link: str
-    # What its page lacks: "hints", "explanation", "example", "additional information".
+    # What the page lacks: "hints", "explanation", "example", "additional information".
     missing: tuple[str, ...]
+    fixers: tuple[FixerLink, ...] = ()
+    # True if the fixers list this break; False if they only list its category.
+    fixers_by_id: bool = False
 
     @property
     def path(self) -> str:
+        """The path of the page."""
         return f"gb/{self.id.lower()}.html"
 
     @property
     def worded(self) -> bool:
-        """False for an entry of which only facts are at hand: no type, no text, no category."""
+        """False for an entry without text: it has no type and no category."""
         return bool(self.page.category)
 
 
 class Change(Struct, frozen=True):
+    """A changed entry of a release."""
+
     id: str
     type: str
-    # For a rewording: which of type, context, explanation and hints, where that is known.
+    # For a rewording, the fields that differ: type, context, explanation and hints; empty if
+    # unknown.
     what: tuple[str, ...] = ()
 
 
 class Release(Struct, frozen=True):
-    """One release against the one before."""
+    """One release compared with the previous one."""
 
     release: str
     before: str | None
-    # ISO date; empty where it is not known.
+    # ISO date; empty if unknown.
     date: str
     entries: int
     live: int
@@ -121,40 +147,50 @@ class Release(Struct, frozen=True):
 
     @property
     def path(self) -> str:
+        """The path of the page."""
         return f"releases/{self.release}.html"
 
 
 class CategoryPage(Struct, frozen=True):
+    """Everything on the page of one category."""
+
     name: str
     title: str
     advice: str
     fixable: str
     cost: str
-    # Our own text, rendered; sanitised like everything that comes from Markdown.
-    html: str
+    # Markdown.
+    text: str
     breaks: tuple[str, ...]
+    # The fixers that list the category or one of its breaks.
+    fixers: tuple[FixerLink, ...] = ()
 
     @property
     def path(self) -> str:
+        """The path of the page."""
         return f"categories/{self.name}.html"
 
 
-class Site(Struct, frozen=True):
+class SiteData(Struct, frozen=True):
+    """Everything that the pages of a site show."""
+
     settings: Settings
-    # The registry that the texts are from.
+    # The registry that the texts come from.
     release: str
     checksum: str
     origin: str
-    breaks: dict[str, Break]
+    breaks: dict[str, BreakPage]
     # Newest first.
     releases: tuple[Release, ...]
     categories: tuple[CategoryPage, ...]
-    # Hints that many entries share say nothing about one.
+    # Hints that many entries share are not specific to one.
     shared_hints: frozenset[str]
-    # Files of additional information that are damaged, and those whose id no registry has.
+    # Damaged files of additional information.
     problems: tuple[str, ...] = ()
-    # What is different from the newest release, for a registry that is none itself.
+    # Changes of an unreleased registry since the newest release.
     upcoming: Release | None = None
-    # By name, the day on which this site first had it: of what has no date of its own.
+    # By name, the day on which a release without a date first appeared on this site.
     first_seen: dict[str, str] = {}
     orphans: tuple[Info, ...] = ()
+    # By name.
+    fixers: tuple[FixerPage, ...] = ()

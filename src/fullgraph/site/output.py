@@ -1,7 +1,7 @@
-"""The folder that a site is built into: ours, or nobody's; changed file by file, never halfway.
+"""The output folder of a site, which is changed file by file and never left half-written.
 
-What is ours is listed in a manifest with a digest of each file, so that a file that somebody
-changed or deleted is noticed, and files of others are left alone.
+A manifest lists the files of the site with a digest of each. Changed or deleted files are
+detected, and other files in the folder are left alone.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fullgraph.site.fingerprint import digest
 
 MANIFEST = ".fullgraph-site.json"
 _STAGE = ".fullgraph-site.new"
-# GitHub Pages needs it to leave files whose names start with an underscore or a dot alone.
+# Tells GitHub Pages to publish files whose names start with an underscore or a dot.
 _NO_JEKYLL = ".nojekyll"
-# A fresh checkout of the branch that a site is published from counts as empty.
+# A new checkout of the published branch counts as empty.
 _HARMLESS = frozenset({".git", "CNAME", _NO_JEKYLL, _STAGE})
-# What `replace_file` writes to first.
+# Temporary files of `replace_file`.
 _TEMPORARY = f".{MANIFEST}."
 _FORMAT = 1
 
@@ -35,47 +35,52 @@ class OutputError(FullgraphError):
 
 
 class FileFacts(Struct, frozen=True, array_like=True):
-    # Of what the file shows, and of its content.
+    """Fingerprints of one file."""
+
+    # Fingerprint of the facts that the file shows, and digest of its content.
     facts: str
     content: str
 
 
 class Manifest(Struct, frozen=True):
+    """The list of files that belong to a site."""
+
     format: int = _FORMAT
-    # Of the code, the templates and the assets that made the files.
+    # Fingerprint of the code, templates and assets that made the files.
     maker: str = ""
     files: dict[str, FileFacts] = {}
-    # A build that was killed may have written these.
+    # Files that an interrupted build may have written.
     pending: tuple[str, ...] = ()
-    # The registry that the texts are from.
+    # The registry that the texts come from.
     release: str = ""
-    # The day on which this site first had something that has no date of its own.
+    # The day on which something without a date first appeared on this site.
     first_seen: dict[str, str] = {}
 
 
 class Folder:
-    """An output folder while it is locked."""
+    """A locked output folder."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
 
     def is_intact(self, name: str) -> bool:
-        """The file is there, and nobody has changed it since it was built."""
+        """Check whether a file exists and has not been changed since it was built."""
         known = self.manifest.files.get(name)
         content = self.content(name)
         return known is not None and content is not None and digest(content) == known.content
 
     def content(self, name: str) -> bytes | None:
+        """Return the content of a file; None if it cannot be read."""
         try:
-            # A thousand times: pathlib would be half of it.
+            # Called a thousand times; pathlib would double the cost.
             with open(f"{self.path}/{name}", "rb") as file:
                 return file.read()
         except OSError:
             return None
 
     def update(self, changed: Mapping[str, bytes], manifest: Manifest) -> list[str]:
-        """Put changed files in place, remove what `manifest` does not list; what was removed."""
+        """Replace changed files, delete files not in `manifest`, and return the deleted."""
         self._check_foreign(changed)
         ours = {*self.manifest.files, *self.manifest.pending}
         gone = sorted(name for name in ours - set(manifest.files) if self._has(name))
@@ -103,12 +108,10 @@ class Folder:
         ours = {*self.manifest.files, *self.manifest.pending}
         for name in changed:
             if name not in ours and os.path.lexists(self.path / name):
-                raise OutputError(
-                    f"{self.path / name} is in the way, and it is not of this site: move it away"
-                )
+                raise OutputError(f"{self.path / name} is not part of this site; move it away")
 
     def _replace(self, changed: Mapping[str, bytes]) -> None:
-        """Everything is written beside the site first; a rename each puts it in place."""
+        """Write all files into a stage folder, then rename each into place."""
         stage = self.path / _STAGE
         try:
             for folder in {os.path.dirname(name) for name in changed}:
@@ -127,12 +130,12 @@ class Folder:
                 (self.path / folder).rmdir()
 
     def _write_manifest(self, manifest: Manifest) -> None:
-        # One file a line: in a repository, a small change is a small difference.
+        # One file per line, so that a small change makes a small diff.
         replace_file(self.path / MANIFEST, [json.format(json.encode(manifest), indent=1), b"\n"])
 
 
 def _write(path: str, data: bytes) -> None:
-    # A thousand files: `open` takes twice as long.
+    # For a thousand files, `open` takes twice as long.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
         rest = memoryview(data)
@@ -143,8 +146,8 @@ def _write(path: str, data: bytes) -> None:
 
 
 @contextmanager
-def opened(path: Path, tell: Callable[[str], None] = lambda _: None) -> Iterator[Folder]:
-    """The folder, locked: a second build waits for the first."""
+def opened(path: Path, progress: Callable[[str], None] = lambda _: None) -> Iterator[Folder]:
+    """Lock the folder and yield it; a second build waits for the first."""
     import fcntl
 
     made = _make(path)
@@ -153,20 +156,20 @@ def opened(path: Path, tell: Callable[[str], None] = lambda _: None) -> Iterator
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell(f"waiting for another build of {path}")
+            progress(f"waiting for another build of {path}")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         _clear_litter(path)
         yield Folder(path, read_manifest(path) or Manifest())
     finally:
         os.close(descriptor)
         if made:
-            # Nothing was written to it after all.
+            # The folder is empty: nothing was written.
             with suppress(OSError):
                 path.rmdir()
 
 
 def _clear_litter(path: Path) -> None:
-    """What a build that was killed left behind."""
+    """Delete files that an interrupted build left."""
     shutil.rmtree(path / _STAGE, ignore_errors=True)
     for file in path.glob(f"{_TEMPORARY}*"):
         file.unlink(missing_ok=True)
@@ -177,17 +180,17 @@ def _is_harmless(name: str) -> bool:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse what is not ours, before anything takes time."""
+    """Raise an error if the folder contains anything but a site."""
     if not path.exists():
         return
     if not path.is_dir():
-        raise OutputError(f"{path} is a file: name a folder")
+        raise OutputError(f"{path} is a file; name a folder")
     if read_manifest(path) is None and not all(map(_is_harmless, os.listdir(path))):
-        raise OutputError(f"{path} holds something else than a site: name an empty or a new folder")
+        raise OutputError(f"{path} is not empty and not a site; name an empty or a new folder")
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """What the folder says about itself; None where it is not a site."""
+    """Return the manifest of a folder; None if it is not a site."""
     try:
         data = (path / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -198,11 +201,11 @@ def read_manifest(path: Path) -> Manifest | None:
         manifest = json.decode(data, type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise OutputError(
-            f"{path / MANIFEST} is damaged, so nobody can say what is ours: build into a new folder"
+            f"{path / MANIFEST} is damaged, so the files of the site are unknown; use a new folder"
         ) from None
     if manifest.format != _FORMAT:
         raise OutputError(
-            f"{path} was built by another version of fullgraph: build into a new folder"
+            f"{path} was built by another version of fullgraph; build into a new folder"
         )
     return manifest
 
@@ -213,7 +216,7 @@ def _make(path: Path) -> bool:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot make {path}: {error.strerror}") from None
+        raise OutputError(f"cannot create {path}: {error.strerror}") from None
     if not os.access(path, os.W_OK):
         raise OutputError(f"cannot write {path}: it is read-only")
     return made

@@ -1,4 +1,4 @@
-"""Breaks that a reader of one may be looking for instead."""
+"""Find breaks that a reader of one page may be looking for instead."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fullgraph.registry.pages import Page
 from fullgraph.site.model import Related
 
 _MOST = 6
-# How alike the words of two entries must be, from 0 to 1; the nearest few may be less so.
+# Minimum similarity of the words of two entries, from 0 to 1; the nearest may have less.
 _ALIKE = 0.3
 _SOMEWHAT_ALIKE = 0.1
 _FEW = 3
-# A word that one in so many entries has tells nothing about any of them.
+# A word that this share of the entries has is not specific.
 _TOO_COMMON = 10
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
 
 def related_breaks(pages: Iterable[Page]) -> dict[str, tuple[Related, ...]]:
-    """For each entry the nearest others: by type, by the function that raises them, by words."""
+    """Return the most similar entries: same type, same raising function, or similar words."""
     worded = sorted((page for page in pages if page.category), key=lambda page: page.id)
     by_id = {page.id: page for page in worded}
     types = _grouped((page.type.lower(), page.id) for page in worded)
@@ -52,7 +52,7 @@ def _grouped(pairs: Iterable[tuple[object, str]]) -> dict[object, list[str]]:
 
 
 def _functions(page: Page) -> Iterator[tuple[str, str]]:
-    """Where it is raised. At the top of a file there is no function to share."""
+    """Return the functions that raise a break; the top level of a file is no function."""
     seen = set()
     for place in page.call_sites or page.earlier_call_sites:
         key = (place.file, place.function)
@@ -62,7 +62,7 @@ def _functions(page: Page) -> Iterator[tuple[str, str]]:
 
 
 class _Words:
-    """Compares entries of one category by their words; a rare word counts more."""
+    """Compares entries of one category by their words; rare words count more."""
 
     def __init__(self, pages: list[Page]) -> None:
         found = {page.id: _words_of(page) for page in pages}
@@ -80,6 +80,7 @@ class _Words:
         )
 
     def alike(self, page: Page) -> list[str]:
+        """Return the entries with similar words, most similar first."""
         shared: dict[str, float] = {}
         for word in self._words[page.id]:
             weight = self._weights[word]
@@ -99,5 +100,5 @@ class _Words:
 
 
 def _words_of(page: Page) -> list[str]:
-    """Each word once. Sorted, because a sum of floats depends on its order."""
+    """Return each word once, sorted: a sum of floats depends on the order."""
     return sorted({word.lower() for word in _WORD.findall(f"{page.type} {page.explanation}")})

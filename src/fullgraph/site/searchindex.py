@@ -1,4 +1,4 @@
-"""What the search of the home page needs, as a script: it works from a folder, too."""
+"""Build the index for the search of the home page, as a script that works from files too."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from typing import Any
 from msgspec import json
 
 from fullgraph.site.labels import STATUS
-from fullgraph.site.model import Break, Site
+from fullgraph.site.model import BreakPage, SiteData
 
-# The order in which the script knows them.
+# The order that the script expects.
 _FIXABLE = ("yes", "sometimes", "no")
 
 
 class _Table:
-    """Texts that many entries share are there once."""
+    """Stores each text once and numbers it."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
+        """Return the number of a text."""
         if text not in self._numbers:
             self._numbers[text] = len(self.texts)
             self.texts.append(text)
         return self._numbers[text]
 
 
-def index_of(site: Site) -> dict[str, Any]:
-    """The index: entries as lists, because names would be there hundreds of times."""
+def index_of(site: SiteData) -> dict[str, Any]:
+    """Return the index. Entries are lists, because field names would repeat hundreds of times."""
     hints = _Table()
     releases = [release.release for release in site.releases]
     categories = [category.name for category in site.categories]
@@ -46,7 +47,7 @@ def index_of(site: Site) -> dict[str, Any]:
     }
 
 
-def _entry(each: Break, releases: list[str], categories: list[str], hints: _Table) -> list[Any]:
+def _entry(each: BreakPage, releases: list[str], categories: list[str], hints: _Table) -> list[Any]:
     page = each.page
     live = {mark.release for mark in each.history if mark.mark == "live"}
     return [
@@ -70,7 +71,7 @@ def _entry(each: Break, releases: list[str], categories: list[str], hints: _Tabl
 
 
 def script_of(index: dict[str, Any]) -> bytes:
-    """The index as a script; nothing in it can end the script or start a comment."""
+    """Return the index as a script; no text in it can end the script or start a comment."""
     text = json.encode(index).decode()
     for character, written in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
         text = text.replace(character, written)

@@ -1,7 +1,7 @@
-"""Shows a site on this machine, builds it again when something changes, and reloads the page.
+"""Serve a site on this machine, build it again on changes, and reload the page.
 
-The builds run in processes of their own: they see what was changed in fullgraph itself, and what
-goes wrong in one leaves the last good site in place.
+Each build runs in a new process. It picks up changes of fullgraph itself, and a failed build
+leaves the last good site in place.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from fullgraph.errors import FullgraphError
-from fullgraph.site.settings import Plan
+from fullgraph.site.settings import BuildPlan
 from fullgraph.site.shutdown import Stopper, StopRequested
 from fullgraph.site.templating import home_path
-from fullgraph.site.watched_files import Stamp, is_address, stamp
+from fullgraph.site.watched_files import Stamp, is_url, stamp
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 _CHANGES = "/.fullgraph/changes"
-# Only the server adds this; it is in no file.
+# The server adds this script to pages; no file contains it.
 _SCRIPT = (
     "<script>new EventSource('{changes}?{version}').onmessage = () => location.reload()</script>"
 )
@@ -35,28 +35,32 @@ _SIGN_OF_LIFE_EVERY = 10.0
 
 
 class Versions:
-    """Counts the builds, and lets those wait who want the next one."""
+    """Counts the builds and lets requests wait for the next one."""
 
     def __init__(self) -> None:
         self.current = 0
         self._changed = threading.Condition()
 
     def advance(self) -> None:
+        """Count one more build and wake all waiting requests."""
         with self._changed:
             self.current += 1
             self._changed.notify_all()
 
     def differs_from(self, version: int, seconds: float) -> bool:
+        """Wait until the version differs; return the current one."""
         with self._changed:
             return self._changed.wait_for(lambda: self.current != version, seconds)
 
 
 class Server(ThreadingHTTPServer):
+    """An HTTP server for the folder of the site."""
+
     daemon_threads = True
 
     def __init__(self, folder: Path, port: int, versions: Versions) -> None:
         self.versions = versions
-        # Where the site will be on its host: links of the page for what is not found start there.
+        # Path of the site on its host; the links of the 404 page start with it.
         self.base = "/"
         handler = partial(_Handler, directory=str(folder))
         try:
@@ -64,15 +68,17 @@ class Server(ThreadingHTTPServer):
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise FullgraphError(
-                f"cannot serve on port {port} ({reason}): name another one with --port"
+                f"cannot serve on port {port} ({reason}); name another one with --port"
             ) from None
 
     @property
     def address(self) -> str:
+        """The URL of the server."""
         return f"http://127.0.0.1:{self.server_address[1]}{self.base}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        pass  # a browser that hangs up is no news
+        """Ignore connections that the browser closed."""
+        # A closed connection is not an error.
 
 
 class _Handler(SimpleHTTPRequestHandler):
@@ -80,9 +86,10 @@ class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        """Answer with a file, the 404 page or server-sent events."""
         path, _, query = self.path.partition("?")
         if path == _CHANGES:
-            self._tell_changes(int(query) if query.isdigit() else 0)
+            self._send_changes(int(query) if query.isdigit() else 0)
             return
         base = self.server.base
         asked = path
@@ -103,12 +110,13 @@ class _Handler(SimpleHTTPRequestHandler):
             super().do_GET()
 
     def end_headers(self) -> None:
+        """Forbid caching, so that a reload shows the new page."""
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
     def _redirect(self, target: str) -> None:
         self.send_response(HTTPStatus.MOVED_PERMANENTLY)
-        # One slash: two would be another host.
+        # One slash: two would name another host.
         self.send_header("Location", "/" + target.lstrip("/"))
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -127,8 +135,8 @@ class _Handler(SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def _tell_changes(self, version: int) -> None:
-        """Server-sent events: one as soon as the site is newer than the page."""
+    def _send_changes(self, version: int) -> None:
+        """Send an event as soon as the site is newer than the page."""
         self.close_connection = True
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream")
@@ -139,11 +147,11 @@ class _Handler(SimpleHTTPRequestHandler):
         self.wfile.write(b"data: changed\n\n")
 
     def log_message(self, *_: object) -> None:
-        pass
+        """Write no log."""
 
 
 class Builder:
-    """Builds with `fullgraph site build`, as a user would."""
+    """Builds with `fullgraph site build`, in a new process."""
 
     def __init__(self, options: Sequence[str], folder: Path) -> None:
         self._command = [
@@ -151,27 +159,27 @@ class Builder:
         ]  # fmt: skip
 
     def build(self) -> tuple[bool, str]:
-        """Whether it worked, and what it said."""
+        """Return whether the build succeeded, and its output."""
         done = subprocess.run(
             self._command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            # Ctrl-C is for the server; a build ends by itself.
+            # Ctrl-C is for the server; a running build finishes.
             start_new_session=True,
         )
         return done.returncode == 0, done.stdout.strip().removeprefix("fullgraph: ")
 
 
 def serve(
-    make_plan: Callable[[], Plan],
+    make_plan: Callable[[], BuildPlan],
     options: Sequence[str],
     folder: Path,
     port: int,
-    tell: Tell,
+    progress: Progress,
 ) -> None:
-    """Runs until it is told to stop."""
+    """Serve until a signal stops the process."""
     stopper = Stopper()
     versions = Versions()
     builder = Builder(options, folder)
@@ -181,40 +189,40 @@ def serve(
         try:
             state = stamp(plan)
             with stopper.interruptible():
-                worked, said = builder.build()
+                worked, output = builder.build()
             if not worked:
-                raise FullgraphError(said)
-            tell(said)
+                raise FullgraphError(output)
+            progress(output)
             threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
-            tell(f"serving {server.address} (Ctrl-C ends it)")
-            _rebuild_for_ever(make_plan, state, builder, server, stopper, tell)
+            progress(f"serving {server.address} (Ctrl-C stops the server)")
+            _rebuild_for_ever(make_plan, state, builder, server, stopper, progress)
         except StopRequested:
-            tell("stopped")
+            progress("stopped")
 
 
 def _rebuild_for_ever(
-    make_plan: Callable[[], Plan],
+    make_plan: Callable[[], BuildPlan],
     state: Stamp,
     builder: Builder,
     server: Server,
     stopper: Stopper,
-    tell: Tell,
+    progress: Progress,
 ) -> None:
     plan = make_plan()
     waited = 0.0
     while True:
         stopper.wait(_LOOK_EVERY)
         waited += _LOOK_EVERY
-        # Of settings that cannot be read, the build says what is wrong.
+        # If the settings cannot be read, the build reports the error.
         with suppress(FullgraphError):
             plan = make_plan()
         now = stamp(plan)
-        if now == state and not (is_address(plan.release) and waited >= _ASK_ADDRESS_EVERY):
+        if now == state and not (is_url(plan.release) and waited >= _ASK_ADDRESS_EVERY):
             continue
         state, waited = now, 0.0
         with stopper.interruptible():
-            worked, said = builder.build()
-        tell(said if worked else f"{said}\nthe last good site stays")
+            worked, output = builder.build()
+        progress(output if worked else f"{output}\nthe last good site stays")
         if worked:
             server.base = home_path(plan.settings.address)
             server.versions.advance()

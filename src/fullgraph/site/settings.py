@@ -1,4 +1,4 @@
-"""What the owner of a site decides: `site.toml`, and options that win over it."""
+"""Settings of a site: `site.toml`, and options that take precedence."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
+_RENAMED = {"seen": "reports"}
+
+
 class SettingsError(FullgraphError):
-    """A file of settings that cannot be understood."""
+    """A settings file that cannot be read."""
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -31,30 +34,34 @@ class _File(Struct, forbid_unknown_fields=True):
     branch: str = "main"
     info: str = ""
     release: str = ""
-    seen: str = ""
+    reports: str = ""
 
 
-class Plan(Struct, frozen=True):
+class BuildPlan(Struct, frozen=True):
     """What to build a site from."""
 
     settings: Settings
-    # What `snapshot_named` takes; the installed torch without one.
+    # Argument of `snapshot_named`; None means the installed torch.
     release: str | None
-    # The folder of additional information; `info_folder` says whether it is there.
+    # The folder of additional information, which may not exist.
     info: Path
-    seen: Path | None
-    # The file of settings, if there is one.
+    # A report of `fullgraph run --format json`, or a folder of them.
+    reports: Path | None
+    # The settings file; None if there is none.
     file: Path | None
-    # Somebody said so; the default need not be there.
+    # True if the settings name the folder; the default folder need not exist.
     info_is_named: bool = False
 
     def info_folder(self) -> Path | None:
-        """The folder of additional information, if there is any."""
+        """Return the folder of additional information; None if the default one does not exist."""
         if self.info.is_dir():
             return self.info
         if self.info_is_named:
-            # A typo must not take what people wrote off the pages.
-            raise SettingsError(f"there is no folder {self.info}, which {self.file} names as info")
+            # A typo must not remove contributed information from the pages.
+            raise SettingsError(
+                f"there is no folder {self.info}, which {self.file} names as info; "
+                "create it or change the setting"
+            )
         return None
 
 
@@ -62,22 +69,23 @@ def make_plan(
     settings: str | None = None,
     info: str | None = None,
     release: str | None = None,
-    seen: str | None = None,
-) -> Plan:
-    """Options as a user gave them, and the settings of the current folder for all others."""
+    reports: str | None = None,
+) -> BuildPlan:
+    """Return the plan for these options; `site.toml` provides the others."""
     file = Path(settings or FILE)
     found = file.is_file()
     if file.is_dir():
-        raise SettingsError(f"{file} is a folder; it should be a file of settings")
+        raise SettingsError(f"{file} is a folder; name a settings file")
     if settings is not None and not found:
-        raise SettingsError(f"there is no file {settings}; --settings names a file like {FILE}")
+        raise SettingsError(f"there is no file {settings}; --settings takes a file like {FILE}")
     read = _read(file) if found else _File()
     info_path = read.info or "info"
     folder = Path(info) if info is not None else file.parent / info_path
     if info is not None and not folder.is_dir():
-        raise SettingsError(f"there is no folder {info}; --info names one with files as gb0124.md")
-    seen_path = Path(seen) if seen else file.parent / read.seen if read.seen else None
-    return Plan(
+        raise SettingsError(
+            f"there is no folder {info}; --info takes a folder with files such as gb0124.md"
+        )
+    return BuildPlan(
         settings=Settings(
             title=read.title,
             address=read.address,
@@ -87,14 +95,20 @@ def make_plan(
         ),
         release=release or _beside(file, read.release) or None,
         info=folder,
-        seen=seen_path,
+        reports=_reports_path(reports, file, read),
         file=file if found else None,
         info_is_named=info is None and bool(read.info),
     )
 
 
+def _reports_path(option: str | None, file: Path, read: _File) -> Path | None:
+    if option:
+        return Path(option)
+    return file.parent / read.reports if read.reports else None
+
+
 def _beside(file: Path, release: str) -> str:
-    """A source that is a path is relative to the file of settings, as all paths are."""
+    """Return a path relative to the settings file, as all paths are; anything else unchanged."""
     path = file.parent / Path(release).expanduser()
     return str(path) if release and not is_release(release) and path.exists() else release
 
@@ -106,13 +120,15 @@ def _read(file: Path) -> _File:
         raise SettingsError(f"{file} cannot be read: {error}") from None
     known = _File.__struct_fields__
     for name in values:
+        if name in _RENAMED:
+            raise SettingsError(f"{file}: the setting {name} was renamed; use {_RENAMED[name]}")
         if name not in known:
             raise SettingsError(
-                f"{file}: there is no setting {name!r}; there are {', '.join(known)}"
+                f"{file}: there is no setting {name!r}; use one of {', '.join(known)}"
             )
     for name, value in values.items():
         if not isinstance(value, str):
-            raise SettingsError(f"{file}: {name} must be a text in quotes")
+            raise SettingsError(f"{file}: {name} must be a string in quotes")
     return _checked(msgspec.convert(values, _File), file)
 
 
@@ -127,5 +143,7 @@ def _checked(read: _File, file: Path) -> _File:
     if not read.branch or not read.title:
         raise SettingsError(f"{file}: title and branch must not be empty")
     if Path(read.info).is_absolute() or ".." in Path(read.info).parts:
-        raise SettingsError(f"{file}: info must be a folder beside {file.name}; use --info")
+        raise SettingsError(
+            f"{file}: info must be a folder next to {file.name}; for others use --info"
+        )
     return read

@@ -1,4 +1,4 @@
-"""Ending when a person or a supervisor says so, but not halfway through writing."""
+"""Stop on SIGINT and SIGTERM, but not in the middle of writing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 
 class StopRequested(BaseException):
-    """Not an Exception: nothing on the way may take it for a failure."""
+    """Raised to stop. It is not an Exception, so no handler takes it for a failure."""
 
 
 class Stopper:
-    """Turns SIGINT and SIGTERM into `StopRequested` where that is harmless."""
+    """Turns SIGINT and SIGTERM into `StopRequested` where stopping is safe."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()
@@ -28,7 +28,7 @@ class Stopper:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Waiting, and asking others, ends at once; what was asked for before ends it as well."""
+        """Allow stopping inside the block; an earlier request stops it at once."""
         self._interruptible = True
         try:
             if self._asked.is_set():
@@ -38,5 +38,6 @@ class Stopper:
             self._interruptible = False
 
     def wait(self, seconds: float) -> None:
+        """Wait for some seconds, or until a signal arrives."""
         with self.interruptible():
             self._asked.wait(seconds)

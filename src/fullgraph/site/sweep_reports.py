@@ -1,4 +1,4 @@
-"""What a sweep over programs met, from the reports that `fullgraph run --format json` writes."""
+"""Count breaks in the reports of a set of programs (`fullgraph run --format json`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct, json
 
 from fullgraph.errors import FullgraphError
 from fullgraph.model.report import REPORT_FORMAT
-from fullgraph.site.model import Seen
+from fullgraph.site.model import SweepCounts
 
 _MOST_NAMES = 8
 
@@ -21,25 +21,25 @@ class _Site(Struct):
 
 
 class _Report(Struct):
-    """As much of a report as is counted."""
+    """The fields of a report that are counted."""
 
     format: int
     sites: tuple[_Site, ...]
 
 
-def read_seen(path: Path) -> dict[str, Seen]:
-    """By id: in how many programs, at how many places and how often. One report is one program."""
+def read_sweep_reports(path: Path) -> dict[str, SweepCounts]:
+    """Return the counts by id. Each report stands for one program."""
     found: dict[str, dict[str, list[int]]] = {}
     for program, report in _reports(path):
         for site in report.sites:
             if site.id is not None:
                 found.setdefault(site.id, {}).setdefault(program, []).append(site.occurrences)
-    return {identifier: _seen(programs) for identifier, programs in found.items()}
+    return {identifier: _counts(programs) for identifier, programs in found.items()}
 
 
-def _seen(programs: dict[str, list[int]]) -> Seen:
+def _counts(programs: dict[str, list[int]]) -> SweepCounts:
     often = sorted(programs, key=lambda name: (-sum(programs[name]), name))
-    return Seen(
+    return SweepCounts(
         programs=len(programs),
         sites=sum(map(len, programs.values())),
         occurrences=sum(map(sum, programs.values())),
@@ -51,7 +51,7 @@ def _reports(path: Path) -> Iterator[tuple[str, _Report]]:
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if not files:
         raise FullgraphError(
-            f"{path} has no reports: fullgraph run --format json -o FILE writes one"
+            f"{path} has no reports; make one with fullgraph run --format json -o FILE"
         )
     for file in files:
         name = file.relative_to(path).with_suffix("") if path.is_dir() else Path(file.stem)
@@ -65,10 +65,12 @@ def _read(file: Path) -> _Report:
         raise FullgraphError(f"cannot read {file}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise FullgraphError(
-            f"{file} is not a report: fullgraph run --format json -o FILE writes one"
+            f"{file} is not a report; make one with fullgraph run --format json -o FILE"
         ) from None
-    if report.format != REPORT_FORMAT:
+    # These fields are the same in all formats so far.
+    if not 1 <= report.format <= REPORT_FORMAT:
         raise FullgraphError(
-            f"{file} has the report format {report.format}; this fullgraph reads {REPORT_FORMAT}"
+            f"{file} has the report format {report.format}; this fullgraph reads up to "
+            f"{REPORT_FORMAT}; upgrade with pip install -U fullgraph"
         )
     return report

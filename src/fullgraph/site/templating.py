@@ -1,4 +1,4 @@
-"""The templates, and what they can use. Every value is escaped unless it is `Markup`."""
+"""Render templates. Every value is escaped unless it is `Markup`."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from fullgraph.registry.entries import checksum_of
-from fullgraph.site import labels as words
-from fullgraph.site.memory import compiled_templates
-from fullgraph.site.model import Site
+from fullgraph.site import labels as labels
+from fullgraph.site.markdown import to_html
+from fullgraph.site.model import SiteData
 
 if TYPE_CHECKING:
-    # Slow to import, and a build in which nothing changed renders nothing.
+    # Slow to import, and not needed if no page changed.
     from jinja2 import Environment, Template
 
 TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
 
-_HOLE = "‹(?P<hole>[^›]*)›"
-_VAR = r"<var>\g<hole></var>"
-_MARKED = re.compile(rf"{_HOLE}|`(?P<code>[^`\n]+)`")
-# In sentences names of torch's are code as well, marked or not.
+_PLACEHOLDER = "‹(?P<placeholder>[^›]*)›"
+_VAR = r"<var>\g<placeholder></var>"
+_MARKED = re.compile(rf"{_PLACEHOLDER}|`(?P<code>[^`\n]+)`")
+# In sentences, names of torch are shown as code even if they are not marked.
 _SENTENCE = re.compile(
     rf"{_MARKED.pattern}"
     r"|(?<![\w./])(?P<name>torch(?:\.\w+)+(?:\(\))?(?: ?= ?(?:True|False))?)"
@@ -38,49 +38,52 @@ _SENTENCE = re.compile(
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
 
 
-class Frame(Struct, frozen=True):
-    """What every page shows around its own content."""
+class PageFrame(Struct, frozen=True):
+    """What every page shows around its content."""
 
     title: str
     address: str
     repository: str
     release: str
-    # Of the scripts and the styles, so that no browser keeps old ones.
+    # Checksum of scripts and styles, so that browsers do not use old ones.
     assets: str
 
 
-def frame_of(site: Site) -> Frame:
+def frame_of(site: SiteData) -> PageFrame:
+    """Return the frame of the pages of a site."""
     settings = site.settings
-    return Frame(
+    return PageFrame(
         settings.title, settings.address, settings.repository, site.release, assets_version()
     )
 
 
 @cache
 def assets_version() -> str:
+    """Return a checksum of all assets."""
     return checksum_of(b"".join(file.read_bytes() for file in sorted(ASSETS.iterdir())))
 
 
 def without_controls(html: bytes) -> bytes:
-    """HTML cannot say control characters; a registry or a file of results can have them."""
-    # Counting is quick, and hardly any page has one.
+    """Replace control characters, which HTML does not allow; a registry can contain them."""
+    # Counting is fast, and few pages have any.
     if len(html) == len(html.translate(None, _CONTROLS)):
         return html
     return re.sub(rb"[%s]" % re.escape(_CONTROLS), "\ufffd".encode(), html)
 
 
 def root_of(path: str) -> str:
-    """From a page back to the site's first page: links work under any address and in a folder."""
+    """Return the relative path from a page to the home page; it works under any URL and in a
+    folder."""
     return "../" * path.count("/")
 
 
 def home_path(address: str) -> str:
-    """Where the site is on its host, for pages that are shown at addresses of any depth."""
+    """Return the path of the site on its host, for pages that are shown at any depth."""
     return urlsplit(address).path.rstrip("/") + "/"
 
 
-def renderer(template: str, frame: Frame, path: str, **values: Any) -> Callable[[], bytes]:
-    """Renders a page when it is called; `root` and `frame` are there in every template."""
+def renderer(template: str, frame: PageFrame, path: str, **values: Any) -> Callable[[], bytes]:
+    """Return a function that renders a page; every template gets `root`, `frame` and `path`."""
 
     def render() -> bytes:
         found = _template(template)
@@ -92,15 +95,15 @@ def renderer(template: str, frame: Frame, path: str, **values: Any) -> Callable[
 
 @cache
 def prose(text: str) -> Markup:
-    """A text of the registry: what is only known at run time, code and links are told apart."""
+    """Return a text of the registry as HTML, with placeholders, code and links marked."""
     paragraphs = [part for part in text.split("\n") if part.strip()]
     return Markup("<br>".join(_inline(part, _SENTENCE) for part in paragraphs))
 
 
 @cache
 def label(text: str) -> Markup:
-    """The same for a name, such as a type: it is code more often than not, so none stands out."""
-    # Names are long, and may be broken where their parts begin.
+    """Return a name, such as a type, as HTML; most of it is code, so code is not marked."""
+    # Long names may be broken before their parts.
     return Markup(re.sub(r"(?<=[\w)])([/._])(?=\w)(?![^<]*>)", r"\1<wbr>", _inline(text, _MARKED)))
 
 
@@ -115,19 +118,18 @@ def _inline(text: str, special: re.Pattern[str]) -> str:
 
 def _special(match: re.Match[str]) -> str:
     text = escape(match[match.lastgroup or 0])
-    if match.lastgroup == "hole":
+    if match.lastgroup == "placeholder":
         return f"<var>{text}</var>"
     if match.lastgroup == "link":
         return f'<a href="{text}">{text}</a>'
-    # Holes inside code are holes all the same.
-    return f"<code>{re.sub(_HOLE, _VAR, text)}</code>"
+    # Placeholders inside code are marked too.
+    return f"<code>{re.sub(_PLACEHOLDER, _VAR, text)}</code>"
 
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    compiled = compiled_templates()
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -135,24 +137,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
         auto_reload=False,
-        bytecode_cache=FileSystemBytecodeCache(str(compiled)) if compiled else None,
     )
     environment.filters["prose"] = prose
     environment.filters["label"] = label
-    environment.filters["named"] = words.named
-    environment.filters["short"] = words.short
-    environment.filters["capital"] = words.capital
-    environment.globals["count"] = words.count
-    environment.globals["STATUS"] = words.STATUS
+    environment.filters["markdown"] = lambda text: Markup(to_html(text))
+    environment.filters["named"] = labels.named
+    environment.filters["short"] = labels.short
+    environment.filters["capital"] = labels.capital
+    environment.globals["count"] = labels.count
+    environment.globals["STATUS"] = labels.STATUS
     return environment
 
 
 @cache
 def _template(name: str) -> Template:
     return _environment().get_template(name)
-
-
-def compile_templates() -> None:
-    """All of them, to be kept for this build and later ones."""
-    for file in TEMPLATES.glob("*.html"):
-        _template(file.name)

@@ -1,4 +1,4 @@
-"""What a site is made of on this machine, to notice that something of it has changed."""
+"""Detect changes of the local files that a site is made of."""
 
 from __future__ import annotations
 
@@ -9,44 +9,46 @@ from pathlib import Path
 import fullgraph
 from fullgraph.installed_torch import torch_folder
 from fullgraph.registry.entries import REGISTRY_FILE
-from fullgraph.site.settings import FILE, Plan
+from fullgraph.site.settings import FILE, BuildPlan
 
 # From a path to its time and size.
 Stamp = dict[str, tuple[int, int]]
 _PACKAGE = Path(fullgraph.__file__).parent
-# Pages are made by these parts of fullgraph.
-_MAKERS = ("site", "catalog", "registry", "render")
+# The parts of fullgraph that make pages.
+_MAKERS = ("site", "catalog", "registry", "fix/fixers")
 
 
-def is_address(release: str | None) -> bool:
+def is_url(release: str | None) -> bool:
+    """Check whether a source is an http(s) URL."""
     return release is not None and release.startswith(("http://", "https://"))
 
 
-def stamp(plan: Plan) -> Stamp:
-    """Everything that a person can change while a site is being looked at."""
+def stamp(plan: BuildPlan) -> Stamp:
+    """Return the state of all files that can change while a site is served."""
     makers = (file for name in _MAKERS for file in _files(_PACKAGE / name))
     return _stamp((*contributions(plan), *_source(plan), *makers))
 
 
-def stamp_of_contributions(plan: Plan) -> Stamp:
+def stamp_of_contributions(plan: BuildPlan) -> Stamp:
+    """Return the state of settings, information, reports and a local registry."""
     return _stamp(contributions(plan))
 
 
-def contributions(plan: Plan) -> Iterator[Path]:
-    """Settings, additional information, results of sweeps."""
+def contributions(plan: BuildPlan) -> Iterator[Path]:
+    """Yield the settings, additional information, reports and a local registry."""
     yield plan.file or Path(FILE)
     yield from _files(plan.info)
-    if plan.seen is not None:
-        yield from _files(plan.seen)
+    if plan.reports is not None:
+        yield from _files(plan.reports)
 
 
-def _source(plan: Plan) -> Iterator[Path]:
+def _source(plan: BuildPlan) -> Iterator[Path]:
     if plan.release is None:
         torch = torch_folder()
         if torch is not None:
             yield torch / REGISTRY_FILE
         return
-    if is_address(plan.release):
+    if is_url(plan.release):
         return
     path = Path(plan.release).expanduser()
     if path.is_dir():
@@ -57,7 +59,7 @@ def _source(plan: Plan) -> Iterator[Path]:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file itself, or what is in a folder."""
+    """Yield a file, or the files in a folder."""
     if not path.is_dir():
         yield path
         return
@@ -72,6 +74,6 @@ def _stamp(files: Iterator[Path] | tuple[Path, ...]) -> Stamp:
         try:
             status = file.stat()
         except OSError:
-            continue  # it is not there, or not any more
+            continue  # The file does not exist, or no longer.
         found[str(file)] = (status.st_mtime_ns, status.st_size)
     return found

@@ -1,4 +1,4 @@
-"""Running operations on real tensors while a frame is traced: without effects, or not at all."""
+"""Runs operations on real tensors while a frame is traced, without side effects on the program."""
 
 from __future__ import annotations
 
@@ -10,110 +10,122 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-# An operation may give something larger than the inputs: an outer product, a square mask.
-_GROWTH = 64
+# A result may be larger than the inputs, for example an outer product or a square mask.
+_MAX_GROWTH = 64
 
 
-class Refused(Exception):  # noqa: N818  (not an error: Dynamo then does what it always does)
-    """The value is not known, and why."""
+class ValueUnknown(Exception):  # noqa: N818  (not an error: Dynamo then breaks as it always does)
+    """A value is not known; the message is the reason."""
 
 
-class _Warden(TorchDispatchMode):  # type: ignore[misc]
-    """Looks at every operator that runs."""
+@contextmanager
+def concrete_mode(protected: set[StorageWeakRef]) -> Iterator[None]:
+    """Run operators on real tensors, outside of all modes, and refuse operators with side effects.
 
-    def __init__(self, kept: set[StorageWeakRef]) -> None:
+    The storages in `protected` must not be mutated. A violation raises ValueUnknown.
+    """
+    with (
+        _disable_current_modes(),
+        torch._C.DisableTorchFunction(),
+        torch._C._DisableAutocast(),
+        torch.no_grad(),
+        _NoSideEffects(protected),
+    ):
+        yield
+
+
+class _NoSideEffects(TorchDispatchMode):  # type: ignore[misc]
+    """Checks every operator before it runs."""
+
+    def __init__(self, protected: set[StorageWeakRef]) -> None:
         super().__init__()
-        self._kept = kept
+        self._protected = protected
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
         if torch.Tag.nondeterministic_seeded in func.tags:
-            raise Refused(f"{func} is random")
+            raise ValueUnknown(f"{func} draws random numbers")
         if func.namespace not in ("aten", "prims"):
-            raise Refused(f"{func} is not one of torch's own operators")
-        if func._schema.is_mutable:
-            self._refuse_writes(func, args, kwargs)
+            raise ValueUnknown(f"{func} is not one of torch's own operators")
+        # Operators may mutate temporary tensors that they have created themselves.
+        for tensor in mutated_tensors(func._schema, args, kwargs):
+            if storage_of(tensor) in self._protected:
+                raise ValueUnknown(f"{func} mutates a tensor that is read")
         return func(*args, **kwargs)
 
-    def _refuse_writes(self, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
-        # Operators write to what they have made themselves; that is nobody's business.
-        for position, argument in enumerate(func._schema.arguments):
-            if argument.alias_info is None or not argument.alias_info.is_write:
-                continue
-            value = args[position] if position < len(args) else kwargs.get(argument.name)
-            for tensor in value if isinstance(value, (tuple, list)) else (value,):
-                if isinstance(tensor, torch.Tensor) and storage_of(tensor) in self._kept:
-                    raise Refused(f"{func} writes to what is read")
 
+def evaluate(target: Any, args: Any, kwargs: Any, *, max_elements: int) -> Any:
+    """Return the result of one operation; `target` is a function or the name of a tensor method.
 
-@contextmanager
-def real_world(kept: set[StorageWeakRef]) -> Iterator[None]:
-    """Real tensors, no modes of anybody's, nothing written to the storages in `kept`."""
-    with (
-        _disable_current_modes(),
-        torch._C.DisableTorchFunction(),
-        torch._C._DisableAutocast(),
-        torch.no_grad(),
-        _Warden(kept),
-    ):
-        yield
-
-
-def storage_of(tensor: torch.Tensor) -> StorageWeakRef:
-    return StorageWeakRef(tensor.untyped_storage())
-
-
-def run(target: Any, args: Any, kwargs: Any, *, largest: int) -> Any:
-    """The result of one operation."""
-    call: Callable[..., Any] = target
+    Raises ValueUnknown if the operation fails, or if its result does not fit into a guard.
+    """
+    function: Callable[..., Any] = target
     if isinstance(target, str):
-        call, args = getattr(args[0], target), args[1:]
+        function, args = getattr(args[0], target), args[1:]
     try:
-        result = call(*args, **kwargs)
-    except Refused:
+        result = function(*args, **kwargs)
+    except ValueUnknown:
         raise
     except Exception as error:
-        raise Refused(f"fails on the real inputs: {error}") from error
-    for tensor in leaves(result):
+        raise ValueUnknown(f"the operation fails on the real inputs: {error}") from error
+    for tensor in tensors_in(result):
         if type(tensor) is not torch.Tensor or tensor.device.type != "cpu":
-            raise Refused("not a plain tensor in main memory")
+            raise ValueUnknown("the result is not a plain CPU tensor")
         if tensor.layout != torch.strided or tensor.dtype.is_complex:
-            raise Refused("not a dense tensor of real numbers")
-        if tensor.numel() > largest * _GROWTH:
-            raise Refused("too large to be computed again at each call")
+            raise ValueUnknown("the result is sparse or complex")
+        if tensor.numel() > max_elements * _MAX_GROWTH:
+            raise ValueUnknown("the result is too large to compute at each call")
     return result
 
 
-def leaves(value: Any) -> list[torch.Tensor]:
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """Return the tensors in nested tuples and lists."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, (tuple, list)):
-        return [tensor for part in value for tensor in leaves(part)]
+        return [tensor for part in value for tensor in tensors_in(part)]
     return []
 
 
-def agrees(real: Any, fake: Any) -> bool:
-    """Whether what was traced and what was computed are of one type, size and place.
+def storage_of(tensor: torch.Tensor) -> StorageWeakRef:
+    """Return a key for the memory of a tensor: views of one tensor have the same key."""
+    return StorageWeakRef(tensor.untyped_storage())
 
-    They are not if the program traced in a mode that changes types, such as autocast.
+
+def mutated_tensors(schema: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """Return the arguments that an operator with this schema mutates."""
+    if not schema.is_mutable:
+        return []
+    mutated: list[torch.Tensor] = []
+    for position, argument in enumerate(schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            value = args[position] if position < len(args) else kwargs.get(argument.name)
+            mutated += tensors_in(value)
+    return mutated
+
+
+def matches_traced(value: Any, fake: Any) -> bool:
+    """Return whether a computed value has the type, size and device of the traced fake value.
+
+    They differ if the program is traced in a mode that changes types, such as autocast.
     """
     if isinstance(fake, torch.Tensor):
         return (
-            isinstance(real, torch.Tensor)
-            and real.dtype == fake.dtype
-            and real.device == fake.device
-            and real.dim() == fake.dim()
+            isinstance(value, torch.Tensor)
+            and value.dtype == fake.dtype
+            and value.device == fake.device
+            and value.dim() == fake.dim()
             and all(
                 not isinstance(expected, int) or size == expected
-                for size, expected in zip(real.shape, fake.shape, strict=True)
+                for size, expected in zip(value.shape, fake.shape, strict=True)
             )
         )
     if isinstance(fake, (tuple, list)):
         return (
-            isinstance(real, (tuple, list))
-            and len(real) == len(fake)
-            and all(agrees(one, other) for one, other in zip(real, fake, strict=True))
+            isinstance(value, (tuple, list))
+            and len(value) == len(fake)
+            and all(map(matches_traced, value, fake))
         )
-    return not isinstance(real, torch.Tensor)
+    return not isinstance(value, torch.Tensor)

@@ -1,4 +1,17 @@
-"""The places in Dynamo that ask for a number or a size, while a `value_guards` block is running."""
+"""The functions of Dynamo that are replaced while a `value_guards` block is active.
+
+Dynamo executes the bytecode of a function symbolically. A `VariableTracker` represents each object
+of the program. A `TensorVariable` represents a tensor: it has a node in the graph, and a fake value
+without data. Dynamo needs the data of a tensor in four situations, and each has one replacement:
+
+    TensorVariable.method_item, method_tolist   `.item()`, `int(t)`, `.tolist()`, an index
+    InstructionTranslator.dispatch_table        a jump instruction: `if t:`, `while`, `and`, `or`
+    BuiltinVariable.call_function               `range(t)`
+    utils._get_fake_value_impl                  an operation whose output size depends on the data
+
+Each replacement asks `FrameValues` for the value. If the value is known, Dynamo gets a constant;
+otherwise the original function runs, as it does without value guards.
+"""
 
 from __future__ import annotations
 
@@ -7,333 +20,243 @@ import operator
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
-import torch._dynamo
-from torch._dynamo import symbolic_convert, utils
-from torch._dynamo.exc import TorchDynamoException, TorchRuntimeError, Unsupported, UserError
+from torch._dynamo import config, symbolic_convert, utils
 from torch._dynamo.variables.base import VariableTracker
 from torch._dynamo.variables.builtin import BuiltinVariable
 from torch._dynamo.variables.constant import ConstantVariable
 from torch._dynamo.variables.lazy import LazyVariableTracker
 from torch._dynamo.variables.tensor import NumpyNdarrayVariable, TensorVariable
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from fullgraph.value_guards import static_sizes as forms
-from fullgraph.value_guards.concrete_eval import Refused, leaves
-from fullgraph.value_guards.frame_values import Session, Trace, place_of, trace_of
+from fullgraph.value_guards.concrete_eval import ValueUnknown
+from fullgraph.value_guards.frame_values import (
+    FrameValues,
+    GuardScope,
+    frame_values,
+    log_internal_error,
+)
 from fullgraph.value_guards.guard_log import GuardLog
-from fullgraph.value_guards.mutations import Run
+from fullgraph.value_guards.node_resolution import fake_value
 from fullgraph.value_guards.requirements import ValueGuardError
 
-_TENSORS = (TensorVariable, NumpyNdarrayVariable)
+_TENSOR_VARIABLES = (TensorVariable, NumpyNdarrayVariable)
+_Function = Callable[..., Any]
 
 
-class Hooks:
-    """Replaces a few functions of Dynamo while a block is running, for one thread at a time."""
+class DynamoPatches:
+    """The replacements, active for one thread at a time while it has an open scope."""
 
     def __init__(self) -> None:
-        self.depth = 0
-        self._sessions: list[Session] = []
+        self._scopes: list[GuardScope] = []
         self._owner: int | None = None
         self._lock = threading.Lock()
         self._patches = [
-            _Attribute(*_tensor_method("item"), self._item),
-            _Attribute(*_tensor_method("tolist"), self._tolist),
-            _Attribute(utils, "_get_fake_value_impl", self._fake_value),
-            _Attribute(BuiltinVariable, "call_function", self._builtin),
+            _PatchedAttribute(*_tensor_method("item"), self._patched_item),
+            _PatchedAttribute(*_tensor_method("tolist"), self._patched_tolist),
+            _PatchedAttribute(utils, "_get_fake_value_impl", self._patched_fake_value),
+            _PatchedAttribute(BuiltinVariable, "call_function", self._patched_builtin),
         ]
         for translator in _with_subclasses(symbolic_convert.InstructionTranslatorBase):
-            self._patches.append(_Attribute(translator, "dispatch_table", self._table))
+            patch = _PatchedAttribute(translator, "dispatch_table", self._patched_table)
+            self._patches.append(patch)
 
-    def enter(self, log: GuardLog, largest: int, most_variants: int) -> None:
+    def open_scope(self, log: GuardLog, max_elements: int, max_variants: int) -> None:
+        """Start using value guards in this thread; the first scope replaces Dynamo's functions."""
         with self._lock:
-            me = threading.get_ident()
-            if self._owner not in (None, me):
+            thread = threading.get_ident()
+            if self._owner not in (None, thread):
                 raise ValueGuardError(
-                    "value guards are in use by another thread: compile in one thread at a time"
+                    "value guards are in use by another thread; compile in one thread at a time"
                 )
-            self._owner = me
-            self._sessions.append(Session(log, largest, most_variants))
-            self.depth += 1
-            if self.depth == 1:
+            self._owner = thread
+            self._scopes.append(GuardScope(log, max_elements, max_variants))
+            if len(self._scopes) == 1:
                 for patch in self._patches:
-                    patch.put()
+                    patch.install()
 
-    def leave(self) -> None:
+    def close_scope(self) -> None:
+        """End the innermost scope; the last one restores Dynamo's functions."""
         with self._lock:
-            self._sessions.pop()
-            self.depth -= 1
-            if self.depth == 0:
+            self._scopes.pop()
+            if not self._scopes:
                 for patch in self._patches:
-                    patch.take()
+                    patch.remove()
                 self._owner = None
 
-    def _trace(self, tx: Any) -> Trace | None:
-        """None in another thread, which is none of our business."""
-        if self._owner != threading.get_ident() or not self._sessions:
+    def _frame_values(self, tx: Any) -> FrameValues | None:
+        """Return the values of the traced frame; None if another thread traces it."""
+        if self._owner != threading.get_ident() or not self._scopes:
             return None
         try:
-            return trace_of(tx, self._sessions[-1])
+            return frame_values(tx, self._scopes[-1])
         except Exception as error:
-            self._sessions[-1].log.note(f"value guards gave up: {type(error).__name__}: {error}")
+            log_internal_error(self._scopes[-1].log, error)
             return None
 
-    def _known(self, tx: Any, variable: Any) -> torch.Tensor | None:
-        """The value of a tensor that is about to be read, from now on guarded."""
-        trace = self._trace(tx)
-        if trace is None or type(variable) not in _TENSORS:
+    def _guarded_value(self, tx: Any, variable: Any) -> torch.Tensor | None:
+        """Return the value of a tensor and guard on it; None if the value is not known."""
+        values = self._frame_values(tx)
+        if values is None or type(variable) not in _TENSOR_VARIABLES:
             return None
         try:
-            value = trace.read(tx, variable.as_proxy().node)
-        except Refused as refused:
-            self._sessions[-1].log.leave(*place_of(tx), str(refused))
+            value = values.read(tx, variable.as_proxy().node)
+        except ValueUnknown as refusal:
+            values.log_refusal(tx, refusal)
             return None
         except Exception as error:
-            trace.give_up(error)
+            values.disable(error)
             return None
         return value if isinstance(value, torch.Tensor) else None
 
-    def _item(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    # Each of these takes Dynamo's function and returns its replacement.
+
+    def _patched_item(self, original: _Function) -> _Function:
         def method_item(self_: Any, tx: Any, *args: Any, **kwargs: Any) -> Any:
-            if not args and not kwargs and _is_one(_fake(self_)):
-                value = self._known(tx, self_)
+            if not args and not kwargs and _has_one_element(self_):
+                value = self._guarded_value(tx, self_)
                 if value is not None:
                     return ConstantVariable.create(value.item())
             return original(self_, tx, *args, **kwargs)
 
         return method_item
 
-    def _tolist(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _patched_tolist(self, original: _Function) -> _Function:
         def method_tolist(self_: Any, tx: Any) -> Any:
-            value = self._known(tx, self_)
+            value = self._guarded_value(tx, self_)
             if value is None:
                 return original(self_, tx)
             return VariableTracker.build(tx, value.tolist())
 
         return method_tolist
 
-    def _builtin(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _patched_builtin(self, original: _Function) -> _Function:
         def call_function(self_: Any, tx: Any, args: Any, kwargs: Any) -> Any:
             if self_.fn is range and not kwargs:
-                args = [self._as_number(tx, argument) for argument in args]
+                args = [self._range_argument(tx, argument) for argument in args]
             return original(self_, tx, args, kwargs)
 
         return call_function
 
-    def _as_number(self, tx: Any, variable: Any) -> Any:
-        """Dynamo knows `range` of numbers, but not of tensors that hold one."""
-        tensor = _as_tensor(variable)
-        if tensor is None or not _is_one(_fake(tensor)):
+    def _range_argument(self, tx: Any, variable: Any) -> Any:
+        """Return a known integer tensor as a constant, anything else unchanged."""
+        tensor = _as_tensor_variable(variable)
+        if tensor is None or not _has_one_element(tensor):
             return variable
-        value = self._known(tx, tensor)
+        value = self._guarded_value(tx, tensor)
         if value is None or value.is_floating_point() or value.dtype == torch.bool:
             return variable
         return ConstantVariable.create(value.item())
 
-    def _fake_value(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _patched_fake_value(self, original: _Function) -> _Function:
         def _get_fake_value_impl(node: Node, tx: Any, allow_non_graph_fake: bool = False) -> Any:
-            trace = self._trace(tx)
-            if trace is None or "example_value" in node.meta:
+            values = self._frame_values(tx)
+            if values is None or "example_value" in node.meta:
                 return original(node, tx, allow_non_graph_fake)
-            return _Asked(tx, trace, node, self._sessions[-1]).answer(
-                lambda: original(node, tx, allow_non_graph_fake)
-            )
+            return fake_value(tx, values, node, lambda: original(node, tx, allow_non_graph_fake))
 
         return _get_fake_value_impl
 
-    def _table(self, original: list[Any]) -> list[Any]:
+    def _patched_table(self, original: list[Any]) -> list[Any]:
+        """Return the table of bytecode handlers with new handlers for conditional jumps."""
         table = list(original)
-        for name, code in dis.opmap.items():
-            if _is_jump_on_truth(name) and table[code] is not None:
-                table[code] = self._jump(table[code])
+        for name, opcode in dis.opmap.items():
+            if _is_conditional_jump(name) and table[opcode] is not None:
+                table[opcode] = self._patched_jump(table[opcode])
         return table
 
-    def _jump(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def jump(tx: Any, inst: Any) -> Any:
-            variable = _as_tensor(tx.stack[-1])
-            if variable is None or not _is_one(_fake(variable)) or _is_assert(tx, inst):
-                return original(tx, inst)
-            value = self._known(tx, variable)
+    def _patched_jump(self, original: _Function) -> _Function:
+        def jump(tx: Any, instruction: Any) -> Any:
+            variable = _as_tensor_variable(tx.stack[-1])
+            if (
+                variable is None
+                or not _has_one_element(variable)
+                or _is_assert_in_graph(tx, instruction)
+            ):
+                return original(tx, instruction)
+            value = self._guarded_value(tx, variable)
             if value is None:
-                return original(tx, inst)
-            constant = ConstantVariable.create(bool(value))
-            tx.stack[-1] = constant
-            result = original(tx, inst)
-            if tx.stack and tx.stack[-1] is constant:
-                # `a or b` is a itself, not whether it is true.
+                return original(tx, instruction)
+            condition = ConstantVariable.create(bool(value))
+            tx.stack[-1] = condition
+            result = original(tx, instruction)
+            if tx.stack and tx.stack[-1] is condition:
+                # The jump keeps its operand: the result of `a or b` is `a`, not `bool(a)`.
                 tx.stack[-1] = variable
             return result
 
         return jump
 
 
-class _Asked:
-    """A node whose fake value Dynamo asks for."""
+class _PatchedAttribute:
+    """An attribute of Dynamo, and the function that makes its replacement."""
 
-    def __init__(self, tx: Any, trace: Trace, node: Node, session: Session) -> None:
-        self._tx, self._trace, self._node = tx, trace, node
-        self._largest, self._log = session.largest, session.log
-        self._as_it_was = (node.op, node.target, node.args, node.kwargs)
-
-    def answer(self, ask: Callable[[], Any]) -> Any:
-        run = Run(self._node)
-        try:
-            with _operators_noted(self._tx.fake_mode, run):
-                return self._answer(ask)
-        finally:
-            self._trace.writes.add(run)
-
-    def _answer(self, ask: Callable[[], Any]) -> Any:
-        if forms.has_form(self._node):
-            changed, result = self._try(forms.give_size, ask)
-            if changed:
-                return result
-        symbols = self._tx.fake_mode.shape_env.pending_fresh_unbacked_symbols
-        earlier = list(symbols)
-        try:
-            result = ask()
-        except (Unsupported, UserError):
-            changed, result = self._resolve(ask)
-            if not changed:
-                raise
-        else:
-            if not _depends_on_data(result) and list(symbols) == earlier:
-                return result
-            pending = list(symbols)
-            changed, resolved = self._resolve(ask)
-            if not changed:
-                symbols[:] = pending
-                return result
-            result = resolved
-        # The symbols that were made for what is now known are nobody's.
-        symbols[:] = earlier
-        return result
-
-    def _resolve(self, ask: Callable[[], Any]) -> tuple[bool, Any]:
-        for change in (forms.give_numbers, self._give_result):
-            changed, result = self._try(change, ask)
-            if changed and not _depends_on_data(result):
-                return True, result
-            self._restore()
-        return False, None
-
-    def _give_result(self, tx: Any, trace: Trace, node: Node) -> bool:
-        return forms.give_result(tx, trace, node, self._largest)
-
-    def _try(self, change: forms.Form, ask: Callable[[], Any]) -> tuple[bool, Any]:
-        try:
-            if change(self._tx, self._trace, self._node):
-                return True, ask()
-        except Refused as refused:
-            self._log.leave(*place_of(self._tx), str(refused))
-        except (Unsupported, UserError, TorchRuntimeError):
-            pass
-        except TorchDynamoException:
-            raise  # How Dynamo starts over.
-        except Exception as error:
-            self._trace.give_up(error)
-        self._restore()
-        return False, None
-
-    def _restore(self) -> None:
-        node = self._node
-        node.op, node.target, node.args, node.kwargs = self._as_it_was
-
-
-@contextmanager
-def _operators_noted(fake_mode: Any, run: Run) -> Iterator[None]:
-    """While a node is run: on this one fake mode, not on its class."""
-    earlier = vars(fake_mode).get("dispatch")
-    original = fake_mode.dispatch
-
-    def dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        run.note(func, args, kwargs or {})
-        return original(func, types, args, kwargs)
-
-    fake_mode.dispatch = dispatch
-    try:
-        yield
-    finally:
-        if earlier is None:
-            del fake_mode.dispatch
-        else:
-            fake_mode.dispatch = earlier
-
-
-class _Attribute:
-    """Something in Dynamo and what is put in its place."""
-
-    def __init__(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    def __init__(self, owner: Any, name: str, make_replacement: Callable[[Any], Any]) -> None:
         self._owner, self._name = owner, name
-        self._make = make
+        self._make_replacement = make_replacement
         self._original: Any = None
-        self._ours: Any = None
+        self._replacement: Any = None
 
-    def put(self) -> None:
+    def install(self) -> None:
+        """Set the attribute to its replacement."""
         current = getattr(self._owner, self._name)
         if current is not self._original:
-            self._original, self._ours = current, self._make(current)
-        setattr(self._owner, self._name, self._ours)
+            self._original, self._replacement = current, self._make_replacement(current)
+        setattr(self._owner, self._name, self._replacement)
 
-    def take(self) -> None:
-        # Somebody may have put something around ours; then it stays and does nothing.
-        if getattr(self._owner, self._name) is self._ours:
+    def remove(self) -> None:
+        """Set the attribute to its original value."""
+        # Other code may have wrapped the replacement. Then the replacement stays, without effect.
+        if getattr(self._owner, self._name) is self._replacement:
             setattr(self._owner, self._name, self._original)
 
 
 def _tensor_method(name: str) -> tuple[Any, str]:
-    """Where Dynamo looks for what it does for a tensor's method: since 2.15 in a table."""
+    """Return the owner and the attribute that handle a tensor method: since 2.15, a table entry."""
     table = getattr(TensorVariable, "tp_methods", {})
     return (table[name], "handler") if name in table else (TensorVariable, f"method_{name}")
 
 
-def _depends_on_data(result: Any) -> bool:
-    if isinstance(result, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return bool(free_unbacked_symbols(result))
-    return any(free_unbacked_symbols(tensor) for tensor in leaves(result))
+def _with_subclasses(cls: Any) -> Iterator[Any]:
+    yield cls
+    for subclass in cls.__subclasses__():
+        yield from _with_subclasses(subclass)
 
 
-def _as_tensor(variable: Any) -> Any:
-    """None for anything else, which stays as unrealized as it is: looking adds guards."""
+def _as_tensor_variable(variable: Any) -> Any:
+    """Return a variable that is a tensor, or None.
+
+    A lazy variable of another type stays unrealized, because realizing it adds guards.
+    """
     if isinstance(variable, LazyVariableTracker):
         if not variable.is_realized() and not isinstance(variable.peek_value(), torch.Tensor):
             return None
         variable = variable.realize()
-    return variable if type(variable) in _TENSORS else None
+    return variable if type(variable) in _TENSOR_VARIABLES else None
 
 
-def _fake(variable: Any) -> Any:
-    return variable.as_proxy().node.meta.get("example_value")
-
-
-def _is_one(fake: Any) -> bool:
-    """Whether a tensor has one element, whatever the sizes of the inputs."""
+def _has_one_element(variable: Any) -> bool:
+    """Return whether a tensor has one element for all sizes of the inputs."""
+    fake = variable.as_proxy().node.meta.get("example_value")
     return isinstance(fake, torch.Tensor) and all(
         isinstance(size, int) and size == 1 for size in fake.shape
     )
 
 
-def _with_subclasses(kind: Any) -> Iterator[Any]:
-    yield kind
-    for subclass in kind.__subclasses__():
-        yield from _with_subclasses(subclass)
+def _is_conditional_jump(opname: str) -> bool:
+    return "JUMP" in opname and ("IF_TRUE" in opname or "IF_FALSE" in opname)
 
 
-def _is_jump_on_truth(name: str) -> bool:
-    return "JUMP" in name and ("IF_TRUE" in name or "IF_FALSE" in name)
-
-
-def _is_assert(tx: Any, inst: Any) -> bool:
-    """Dynamo keeps `assert` on a tensor in the graph, for all values."""
-    if not torch._dynamo.config.rewrite_assert_with_torch_assert or "POP_JUMP" not in inst.opname:
+def _is_assert_in_graph(tx: Any, instruction: Any) -> bool:
+    """Return whether a jump belongs to an `assert` that stays in the graph for any value."""
+    opname = instruction.opname
+    if not config.rewrite_assert_with_torch_assert or sys.flags.optimize:
         return False
-    if "IF_TRUE" not in inst.opname or sys.flags.optimize:
+    if "POP_JUMP" not in opname or "IF_TRUE" not in opname:
         return False
     if not symbolic_convert._detect_and_normalize_assert_statement(tx, operator.truth, False):
         return False
-    tx.pop()  # Its message, which was pushed.
+    tx.pop()  # The function above has pushed the message of the assert.
     return True

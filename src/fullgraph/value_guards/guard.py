@@ -1,4 +1,10 @@
-"""The guard of one compiled frame: what was read of its inputs, computed again at each call."""
+"""The guard of one compiled frame: computes the values that tracing read, again at each call.
+
+Before Dynamo runs compiled code, it checks the guards of that code. The last of them is the check
+that `ValueGuard.build_check` returns. The check finds the inputs in the scope of the call and runs
+a small graph on them. It compares the results with the values from tracing. If a value differs, the
+check fails, and Dynamo uses other compiled code or compiles the function again.
+"""
 
 from __future__ import annotations
 
@@ -14,195 +20,227 @@ from torch._dynamo import guards
 from torch._dynamo.source import GlobalStateSource
 from torch.fx import Node
 
-from fullgraph.value_guards.guard_log import GuardFact, Tally
+from fullgraph.value_guards.guard_log import GuardRecord, GuardTiming
 
-# A mark on Dynamo's guard managers, by which compiles for other values are counted.
-MARK = "fullgraph_value_guard"
-_SAME_BITS = {
+# An attribute of Dynamo's guard managers. It marks variants that were compiled for one value.
+MANAGER_MARK = "fullgraph_value_guard"
+# Floating-point values are compared as integers of the same size.
+_INTEGER_OF_SAME_SIZE = {
     torch.float64: torch.int64,
     torch.float32: torch.int32,
     torch.float16: torch.int16,
     torch.bfloat16: torch.int16,
 }
-_SUBMODULE = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
+_MODULE_TABLE = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
+
+# Takes the local variables of a call; returns objects that are found from there.
+_ScopeReader = Callable[[Any], tuple[Any, ...]]
 
 
-class _Read(NamedTuple):
+class _GuardedRead(NamedTuple):
+    """A node of the guard's graph, and the value that it must have."""
+
     node: Node
     expected: Any
-    fact: GuardFact
+    record: GuardRecord
 
 
 class ValueGuard:
-    """All that one frame has read so far, as a graph from its inputs to what was read."""
+    """Everything that one frame has read so far, as a graph from its inputs to the values."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
+        self.timing = GuardTiming()
+        # Whether the graph mutates tensors; then it runs on copies of the inputs.
+        self.mutates = False
+        # Dynamo shows this as the reason for a recompile and keeps the list itself. It would
+        # evaluate several lines as code, so the list always has one: the value that failed last.
+        self.reason = ["value guard"]
         self._graph = torch.fx.Graph()
         self._copies: dict[Node, Node] = {}
         self._inputs: list[str] = []
-        self._reads: list[_Read] = []
-        self._apart: dict[tuple[str, str], None] = {}
+        self._reads: list[_GuardedRead] = []
+        self._disjoint_inputs: dict[tuple[str, str], None] = {}
         self._compute: Callable[..., tuple[Any, ...]] | None = None
-        self.writes = False
-        # What Dynamo shows when it compiles again. It keeps this list itself, and takes more than
-        # one line for code; so it holds one, that of what failed last.
-        self.reason = ["value guard"]
 
-    def knows(self, node: Node) -> Node | None:
-        return self._copies.get(node)
+    # While the frame is traced
+
+    def install(self) -> None:
+        """Add this guard to the guards of the frame that Dynamo is tracing."""
+        # Not on the source of an input: Dynamo drops the guards of some sources.
+        source = GlobalStateSource()
+        guards.install_guard(source.make_guard(functools.partial(_value_guard, self)))
+
+    def has_node(self, node: Node) -> bool:
+        """Return whether the guard's graph has a copy of a traced node."""
+        return node in self._copies
 
     def add_input(self, node: Node, expression: str) -> None:
-        # At the front: Python wants a function's parameters before its body.
+        """Add an input that the expression finds at each call."""
+        # At the front: the parameters of the generated function come before its body.
         with self._graph.inserting_before():
             self._copies[node] = self._graph.placeholder(f"input_{len(self._inputs)}")
         self._inputs.insert(0, expression)
 
-    def add_step(self, node: Node, *, writes: bool) -> None:
-        """Once more, if it writes or is written to: earlier reads want what was there before."""
-        self.writes |= writes
-        made = self._graph.node_copy(node, lambda argument: self._copies[argument])
-        made.meta.clear()  # It would keep the traced graph alive as long as the guard.
-        self._copies[node] = made
+    def add_node(self, node: Node, *, mutates: bool) -> None:
+        """Add a copy of a traced node.
+
+        Copy the node again if it mutates or is mutated: earlier reads need the value from before
+        the mutation.
+        """
+        self.mutates |= mutates
+        copy = self._graph.node_copy(node, lambda argument: self._copies[argument])
+        # The metadata would keep the whole traced graph alive as long as the guard.
+        copy.meta.clear()
+        self._copies[node] = copy
 
     def add_read(
-        self, node: Node, reader: Callable[..., Any] | None, expected: Any, fact: GuardFact
+        self, node: Node, reader: Callable[..., Any] | None, expected: Any, record: GuardRecord
     ) -> None:
+        """Require that a node, or `reader` of it, has the expected value at each call."""
         copy = self._copies[node]
         if reader is not None:
             copy = self._graph.call_function(reader, (copy,))
-        self._reads.append(_Read(copy, expected, fact))
-        self.tally.facts += 1
+        self._reads.append(_GuardedRead(copy, expected, record))
+        self.timing.reads += 1
 
-    def keep_apart(self, read: list[str], written: list[str]) -> None:
-        """Inputs read after others were written to: if they share memory, another value is read."""
-        self._apart.update(dict.fromkeys(itertools.product(read, written)))
+    def require_no_overlap(self, read: list[str], mutated: list[str]) -> None:
+        """Require that inputs do not share memory with inputs that were mutated before the read.
 
-    def install(self) -> None:
-        # Not on an input's source: guards on some sources are dropped again.
-        source = GlobalStateSource()
-        guards.install_guard(source.make_guard(functools.partial(_value_guard, self)))
+        If they shared memory, the program would read the mutated value.
+        """
+        self._disjoint_inputs.update(dict.fromkeys(itertools.product(read, mutated)))
 
-    def build(self, scope: Mapping[str, Any]) -> Callable[[Any], bool]:
-        if self._compute is None:  # Dynamo builds its guards twice if they are filtered.
+    # When the frame has been traced
+
+    def build_check(self, scope: Mapping[str, Any]) -> Callable[[Any], bool]:
+        """Return the function that Dynamo calls with the local variables before each call."""
+        names = {**guards._get_closure_vars(), "G": scope["G"]}
+        inputs = _scope_reader(self._inputs, names)
+        if self.mutates:
+            inputs = _copying(inputs)
+        pairs = [f"({read}, {mutated})" for read, mutated in self._disjoint_inputs]
+        return _make_check(
+            self, self._computation(), inputs, _scope_reader(pairs, names), self._reads
+        )
+
+    def _computation(self) -> Callable[..., tuple[Any, ...]]:
+        """Return the guard's graph as a function from the inputs to the values."""
+        if self._compute is None:  # Dynamo builds its guards twice if the user filters them.
             self._graph.output(tuple(read.node for read in self._reads))
             self._compute = torch.fx.GraphModule(torch.nn.Module(), self._graph).forward
             self._copies.clear()
-        names = {**guards._get_closure_vars(), "G": scope["G"]}
-        inputs = _reader(self._inputs, names)
-        pairs = [f"({read}, {written})" for read, written in self._apart]
-        apart = _reader(pairs, names) if pairs else None
-        if self.writes:
-            # Only to what the guard has made; but an input must not depend on that.
-            inputs = _copies_of(inputs)
-        return _check(self._compute, inputs, apart, self._reads, self)
+        return self._compute
 
-    def blame(self, fact: GuardFact) -> None:
-        fact.failed += 1
-        self.reason[0] = _describe(fact)
+    # At each call
+
+    def record_failure(self, record: GuardRecord) -> None:
+        """Count a failed check, and name the value in the reason that Dynamo shows."""
+        record.failed += 1
+        self.reason[0] = (
+            f"value guard: {record.input} gave {record.shown} at {record.file}:{record.line}"
+        )
 
 
 def _value_guard(guard: ValueGuard, builder: Any, _: Any) -> None:
-    """What Dynamo calls when the frame has been traced."""
+    """Add the check to Dynamo's guard manager. Dynamo calls this and logs the function's name."""
     manager = builder.guard_manager
-    manager.root.add_epilogue_lambda_guard(guard.build(builder.scope), guard.reason, None)
-    setattr(manager, MARK, True)
+    # An epilogue guard runs last, when all other guards have passed.
+    manager.root.add_epilogue_lambda_guard(guard.build_check(builder.scope), guard.reason, None)
+    setattr(manager, MANAGER_MARK, True)
 
 
-def _describe(fact: GuardFact) -> str:
-    return f"value guard: {fact.input} gave {fact.shown} at {fact.file}:{fact.line}"
+def _make_check(
+    guard: ValueGuard,
+    compute: Callable[..., tuple[Any, ...]],
+    inputs: _ScopeReader,
+    disjoint_inputs: _ScopeReader,
+    reads: list[_GuardedRead],
+) -> Callable[[Any], bool]:
+    timing = guard.timing
+
+    def passes(scope: Any) -> bool:
+        started = time.perf_counter()
+        try:
+            arguments = inputs(scope)
+            with (
+                torch._C._DisableTorchDispatch(),
+                torch._C.DisableTorchFunction(),
+                torch._C._DisableAutocast(),
+            ):
+                if any(itertools.starmap(_share_memory, disjoint_inputs(scope))):
+                    return False
+                for value, read in zip(compute(*arguments), reads, strict=True):
+                    if not is_identical(value, read.expected):
+                        guard.record_failure(read.record)
+                        return False
+        except Exception:
+            # No error occurred when the frame was traced, so this call differs from that one.
+            return False
+        finally:
+            timing.checked += 1
+            timing.seconds += time.perf_counter() - started
+        return True
+
+    return passes
 
 
-def _reader(expressions: list[str], names: dict[str, Any]) -> Callable[[Any], tuple[Any, ...]]:
-    made: Callable[[Any], tuple[Any, ...]] = eval(
+def _scope_reader(expressions: list[str], names: dict[str, Any]) -> _ScopeReader:
+    """Return a function that evaluates expressions for the local variables `L` of a call."""
+    reader: _ScopeReader = eval(
         f"lambda L: ({''.join(f'{expression}, ' for expression in expressions)})", names
     )
-    return made
+    return reader
 
 
-def _copies_of(inputs: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
+def _copying(inputs: _ScopeReader) -> _ScopeReader:
     return lambda scope: tuple(map(_copy, inputs(scope)))
 
 
 def _copy(value: Any) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
-    if not is_copied_alike(value):
-        raise ValueError("its copy would lie in memory in another way")
+    if not has_same_strides_when_cloned(value):
+        raise ValueError("a copy of the input has other strides")
     return value.clone()
 
 
-def is_copied_alike(value: Any) -> bool:
-    """Whether a copy has the same strides; otherwise a view of it may be a copy, or the reverse."""
+def has_same_strides_when_cloned(value: Any) -> bool:
+    """Return whether a copy has the same strides.
+
+    With other strides, an operation such as `contiguous` may return a view of the input but a new
+    tensor for the copy, or the reverse. Then a mutation affects other tensors.
+    """
     return not isinstance(value, torch.Tensor) or value.clone().stride() == value.stride()
 
 
-def _check(
-    compute: Callable[..., tuple[Any, ...]],
-    inputs: Callable[[Any], tuple[Any, ...]],
-    apart: Callable[[Any], tuple[Any, ...]] | None,
-    reads: list[_Read],
-    guard: ValueGuard,
-) -> Callable[[Any], bool]:
-    tally = guard.tally
-
-    def holds(scope: Any) -> bool:
-        started = time.perf_counter()
-        try:
-            given = inputs(scope)
-            with (
-                torch._C._DisableTorchDispatch(),
-                torch._C.DisableTorchFunction(),
-                torch._C._DisableAutocast(),
-            ):
-                if apart is not None and not all(_is_apart(*pair) for pair in apart(scope)):
-                    return False
-                values = compute(*given)
-                for value, read in zip(values, reads, strict=True):
-                    if not same(value, read.expected):
-                        guard.blame(read.fact)
-                        return False
-        except Exception:
-            # Whatever it is, it did not happen when the frame was compiled.
-            return False
-        finally:
-            tally.checked += 1
-            tally.seconds += time.perf_counter() - started
-        return True
-
-    return holds
+def _share_memory(one: Any, other: Any) -> bool:
+    return (
+        isinstance(one, torch.Tensor)
+        and isinstance(other, torch.Tensor)
+        and one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+    )
 
 
-def _is_apart(read: Any, written: Any) -> bool:
-    if not isinstance(read, torch.Tensor) or not isinstance(written, torch.Tensor):
-        return True
-    return _memory(read) != _memory(written)
-
-
-def _memory(tensor: torch.Tensor) -> int:
-    address: int = tensor.untyped_storage().data_ptr()
-    return address
-
-
-def same(value: Any, expected: Any) -> bool:
-    """Equal to the bit: 0.0 is not -0.0, and nan is nan."""
+def is_identical(value: Any, expected: Any) -> bool:
+    """Return whether two values have the same type and bits: 0.0 differs from -0.0, nan is nan."""
     if not isinstance(expected, torch.Tensor):
         return type(value) is type(expected) and bool(value == expected)
     if value.dtype != expected.dtype or value.shape != expected.shape:
         return False
-    bits = _SAME_BITS.get(value.dtype)
-    if bits is not None:
-        value, expected = value.view(bits), expected.view(bits)
+    integer = _INTEGER_OF_SAME_SIZE.get(value.dtype)
+    if integer is not None:
+        value, expected = value.view(integer), expected.view(integer)
     return bool(torch.equal(value, expected))
 
 
-def can_be_compared(value: Any) -> bool:
+def is_comparable(value: Any) -> bool:
+    """Return whether `is_identical` can compare a value."""
     if isinstance(value, torch.Tensor):
-        return not value.is_floating_point() or value.dtype in _SAME_BITS
+        return not value.is_floating_point() or value.dtype in _INTEGER_OF_SAME_SIZE
     return type(value) in (int, bool)
 
 
-def plain_name(expression: str) -> str:
-    """`L['self']._modules['a']._buffers['b']` as `self.a.b`."""
+def display_name(expression: str) -> str:
+    """Return `self.a.b` for `L['self']._modules['a']._buffers['b']`."""
     name = re.sub(r"^[LG]\['([^']+)'\]", r"\1", expression)
-    return _SUBMODULE.sub(r".\1", name)
+    return _MODULE_TABLE.sub(r".\1", name)

@@ -1,4 +1,4 @@
-"""What became of the value guards: where each came from, and what it costs."""
+"""The record of value guards: where each one reads a value, what it costs, and what was refused."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ Kind = Literal["value", "shape"]
 
 
 @dataclass
-class Tally:
-    """How often one guard was asked, for all values that it stands for."""
+class GuardTiming:
+    """The cost of one guard, which checks all values that one frame reads."""
 
-    facts: int = 0
+    reads: int = 0
     checked: int = 0
     seconds: float = 0.0
 
 
 @dataclass(eq=False)
-class GuardFact:
-    """One place of a program that reads a value, or a size that depends on values."""
+class GuardRecord:
+    """One line of a program that reads a value, or a size that depends on values.
+
+    `shown` is the value as text, `failed` the number of calls that had another value.
+    """
 
     file: str
     line: int
@@ -27,35 +30,37 @@ class GuardFact:
     input: str
     kind: Kind
     shown: str
-    tally: Tally = field(repr=False)
+    timing: GuardTiming = field(repr=False)
     failed: int = 0
 
     @property
     def checked(self) -> int:
-        """How often a call asked; Dynamo's own test after compiling is one of them."""
-        return self.tally.checked
+        """Return how often the guard ran. Dynamo's own check after compiling is included."""
+        return self.timing.checked
 
     @property
     def seconds(self) -> float:
-        """This fact's share of the time that its guard took."""
-        return self.tally.seconds / max(1, self.tally.facts)
+        """Return this value's share of the time that the guard took."""
+        return self.timing.seconds / max(1, self.timing.reads)
 
 
 @dataclass(eq=False)
 class GuardLog:
-    """The guards that were added while a `value_guards` block was running.
+    """The guards that were added while a `value_guards` block was active.
 
-    `left` says what was asked for and is not known: place, function and reason. `notes` say what
-    may be a surprise.
+    `refusals` maps (file, line, function) to the reason why a value read there is not known.
+    `notes` holds events that concern a whole function, such as a reached limit.
     """
 
-    guards: list[GuardFact] = field(default_factory=list)
-    left: dict[tuple[str, int, str], str] = field(default_factory=dict)
+    guards: list[GuardRecord] = field(default_factory=list)
+    refusals: dict[tuple[str, int, str], str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def leave(self, file: str, line: int, function: str, reason: str) -> None:
-        self.left.setdefault((file, line, function), reason)
+    def refuse(self, file: str, line: int, function: str, reason: str) -> None:
+        """Record why a value is not known; the first reason for a line is kept."""
+        self.refusals.setdefault((file, line, function), reason)
 
     def note(self, text: str) -> None:
+        """Add a note, unless the log has the same note already."""
         if text not in self.notes:
             self.notes.append(text)

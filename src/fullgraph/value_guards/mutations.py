@@ -1,120 +1,119 @@
-"""Which tensors have been written to while a frame is traced.
+"""Tracks which tensors have been mutated while a frame is traced, and by which nodes.
 
-What an operation writes to is seen in the operators that fake tensors run for it, and in the
-version counters of the tensors that it gets; either alone misses some. Writes are kept by storage,
-because a view, an alias or another input may be another tensor with another counter on the same
-memory. Who wrote is kept as well: what a program made itself and wrote to can be made and written
-to again.
+The mutations by an operation are seen in two ways: in the operators that run on fake tensors, and
+in the version counters of its arguments. Either alone misses some. Mutations are kept per storage,
+because a view, an alias or another input may be another tensor, with another counter, on the same
+memory. The mutating node is kept because a guard can repeat mutations of tensors that the program
+has created itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch.fx import Node
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from fullgraph.value_guards.concrete_eval import Refused
-from fullgraph.value_guards.replayable_ops import can_run_again, can_write_again, is_understood
+from fullgraph.value_guards.concrete_eval import (
+    ValueUnknown,
+    mutated_tensors,
+    storage_of,
+    tensors_in,
+)
+from fullgraph.value_guards.replayable_ops import (
+    has_visible_mutations,
+    is_replayable,
+    is_replayable_mutation,
+)
 
 
-class Run:
-    """One operation while it runs on fake tensors."""
+class NodeExecution:
+    """One node while Dynamo runs it on fake tensors."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.before = [(tensor, _version(tensor)) for tensor in _arguments(node)]
-        self.noted: set[StorageWeakRef] = set()
-        # Autocast may change what is written, and leaves no trace in the type of the result.
-        self.can_be_repeated = can_write_again(node) and not torch.is_autocast_enabled("cpu")
+        self.argument_versions = [(tensor, _version(tensor)) for tensor in _arguments(node)]
+        self.mutated_storages: set[StorageWeakRef] = set()
+        # Autocast may change the written values without a trace in the type of the result.
+        self.is_replayable = is_replayable_mutation(node) and not torch.is_autocast_enabled("cpu")
 
-    def note(self, func: Any, args: Any, kwargs: Any) -> None:
-        """An operator that it has come to."""
+    def record_operator(self, func: Any, args: Any, kwargs: Any) -> None:
+        """Note the mutations by one operator that the node runs."""
         schema = getattr(func, "_schema", None)
-        if schema is None or not schema.is_mutable:
-            return
-        for position, argument in enumerate(schema.arguments):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                given = args[position] if position < len(args) else kwargs.get(argument.name)
-                self.noted.update(_storage(tensor) for tensor in _tensors(given))
+        if schema is not None:
+            self.mutated_storages.update(map(storage_of, mutated_tensors(schema, args, kwargs)))
 
 
-class Writes:
-    """The storages that have been written to, or may have been, and by which operations."""
+class MutationTracker:
+    """The storages that have been mutated, or may have been, and the nodes that did it."""
 
     def __init__(self) -> None:
-        # None: by something that cannot be done again.
-        self._writers: dict[StorageWeakRef, list[Node] | None] = {}
-        self._seen: set[Node] = set()
+        # None instead of a list: at least one mutation cannot be repeated.
+        self._mutating_nodes: dict[StorageWeakRef, list[Node] | None] = {}
+        self._recorded: set[Node] = set()
 
-    def add(self, run: Run) -> None:
-        """What an operation has written to of what it was given; what it has made is its own."""
-        self._seen.add(run.node)
-        opaque = not is_understood(run.node)
-        for tensor, version in run.before:
-            unclear = version is None and not can_run_again(run.node)
-            noted = _storage(tensor) in run.noted
-            if opaque or unclear or noted or _version(tensor) != version:
-                repeatable = noted and not opaque and run.can_be_repeated
-                self._write(_storage(tensor), run.node if repeatable else None)
+    def record(self, execution: NodeExecution) -> None:
+        """Add the arguments that a node has mutated. Tensors that the node creates do not count."""
+        node = execution.node
+        self._recorded.add(node)
+        is_opaque = not has_visible_mutations(node)
+        for tensor, version in execution.argument_versions:
+            storage = storage_of(tensor)
+            has_no_counter = version is None and not is_replayable(node)
+            is_in_schema = storage in execution.mutated_storages
+            if is_opaque or has_no_counter or is_in_schema or _version(tensor) != version:
+                can_repeat = is_in_schema and not is_opaque and execution.is_replayable
+                self._add(storage, node if can_repeat else None)
 
-    def _write(self, storage: StorageWeakRef, writer: Node | None) -> None:
-        writers = self._writers.setdefault(storage, [])
-        if writer is None or writers is None:
-            self._writers[storage] = None
-        elif writer not in writers:
-            writers.append(writer)
-
-    def catch_up(self, graph: torch.fx.Graph) -> None:
-        """Operations that came into the graph without being run on fake tensors."""
+    def record_unexecuted(self, graph: torch.fx.Graph) -> None:
+        """Add the arguments of nodes that Dynamo put into the graph without running them."""
         for node in graph.nodes:
-            if node in self._seen or not node.op.startswith("call_"):
+            if node in self._recorded or not node.op.startswith("call_"):
                 continue
-            self._seen.add(node)
-            if not can_run_again(node) and not is_understood(node):
+            self._recorded.add(node)
+            if not is_replayable(node) and not has_visible_mutations(node):
                 for tensor in _arguments(node):
-                    self._write(_storage(tensor), None)
+                    self._add(storage_of(tensor), None)
 
-    def reached(self, node: Node) -> bool:
-        return any(_storage(tensor) in self._writers for tensor in tensors_of(node))
+    def _add(self, storage: StorageWeakRef, node: Node | None) -> None:
+        nodes = self._mutating_nodes.setdefault(storage, [])
+        if node is None or nodes is None:
+            self._mutating_nodes[storage] = None
+        elif node not in nodes:
+            nodes.append(node)
 
-    def writers(self, node: Node) -> list[Node]:
-        """The operations that have written to a node's memory, if they can all be done again."""
+    def has_mutations(self) -> bool:
+        """Return whether anything has been mutated."""
+        return bool(self._mutating_nodes)
+
+    def is_mutated(self, node: Node) -> bool:
+        """Return whether the memory of a node's result has been mutated."""
+        return any(storage_of(tensor) in self._mutating_nodes for tensor in _fake_tensors(node))
+
+    def mutating_nodes(self, node: Node) -> list[Node]:
+        """Return the nodes that have mutated a node's memory.
+
+        Raises ValueUnknown if one of the mutations cannot be repeated.
+        """
         found: list[Node] = []
-        for tensor in tensors_of(node):
-            writers = self._writers.get(_storage(tensor), [])
-            if writers is None:
-                raise Refused("has been written to")
-            found += writers
+        for tensor in _fake_tensors(node):
+            nodes = self._mutating_nodes.get(storage_of(tensor), [])
+            if nodes is None:
+                raise ValueUnknown("the tensor was mutated in a way that a guard cannot repeat")
+            found += nodes
         return found
 
-    def __bool__(self) -> bool:
-        return bool(self._writers)
 
-
-def tensors_of(node: Node) -> Iterator[torch.Tensor]:
-    """The fake tensors that stand for a node's result."""
-    return _tensors(node.meta.get("example_value"))
+def _fake_tensors(node: Node) -> list[torch.Tensor]:
+    """Return the fake tensors that represent a node's result."""
+    return tensors_in(node.meta.get("example_value"))
 
 
 def _arguments(node: Node) -> list[torch.Tensor]:
-    return [tensor for argument in node.all_input_nodes for tensor in tensors_of(argument)]
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for part in value:
-            yield from _tensors(part)
+    return [tensor for argument in node.all_input_nodes for tensor in _fake_tensors(argument)]
 
 
 def _version(tensor: torch.Tensor) -> int | None:
-    """None for a tensor of inference mode, which does not count."""
+    """Return a tensor's version counter; None for a tensor of inference mode, which has none."""
     return None if tensor.is_inference() else tensor._version
-
-
-def _storage(tensor: torch.Tensor) -> StorageWeakRef:
-    return StorageWeakRef(tensor.untyped_storage())

@@ -1,4 +1,4 @@
-"""Which operations of a graph may be run again in a guard, and which may write to what they get."""
+"""Decides which operations of a traced graph a guard may run again."""
 
 from __future__ import annotations
 
@@ -9,71 +9,77 @@ import torch
 from torch._dynamo.utils import numpy_operator_wrapper, numpy_to_tensor_wrapper
 from torch.fx import Node
 
-_NUMPY = (numpy_operator_wrapper, numpy_to_tensor_wrapper)
-
-_OWNERS: tuple[Any, ...] = (
+_NUMPY_WRAPPERS = (numpy_operator_wrapper, numpy_to_tensor_wrapper)
+_TORCH_NAMESPACES: tuple[Any, ...] = (
     torch,
     torch._C._VariableFunctions,
     torch.functional,
     torch.nn.functional,
     torch._C._nn,
-    torch.special,
-    torch.linalg,
+    torch._C._special,
+    torch._C._linalg,
     torch.Tensor,
 )
-# Not a value: a number for Python (that is what a guard is for), memory, or nothing that is set.
-_NO_VALUE = frozenset(
+# The result is a Python object or an address. Python numbers are what a guard is for: the tensor
+# that they come from is replayed, not the conversion.
+_NO_TENSOR_RESULT = frozenset(
     {"item", "tolist", "numpy", "data_ptr", "const_data_ptr", "storage", "untyped_storage"}
 )
-_UNSET = ("empty", "new_empty", "resize")
-# `x.T` and the like.
-_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "real", "imag", "shape", "ndim", "dtype", "device"})
+# The result has uninitialized memory.
+_UNINITIALIZED_PREFIXES = ("empty", "new_empty", "resize")
+# Attributes that Dynamo reads with `getattr` in the graph, for example `x.T`.
+_TENSOR_ATTRIBUTES = frozenset(
+    {"T", "mT", "H", "mH", "real", "imag", "shape", "ndim", "dtype", "device"}
+)
 _IN_PLACE_OPERATORS = frozenset(
     getattr(operator, name)
     for name in ("setitem", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul",
                  "imod", "imul", "ior", "ipow", "irshift", "isub", "itruediv", "ixor")
 )  # fmt: skip
-# In a graph for what they do when something is wrong; they read only.
-_CHECKS = frozenset({"_assert_async", "_assert_tensor_metadata", "_check", "_assert_scalar"})
+# Assertions are in a graph for the error that they raise; they mutate nothing.
+_ASSERTIONS = frozenset({"_assert_async", "_assert_tensor_metadata", "_check", "_assert_scalar"})
+# A method whose name ends with "_" usually has a variant without "_". These mutate values too.
+_VALUE_MUTATIONS_WITHOUT_VARIANT = frozenset({"copy_", "fill_", "zero_", "fill_diagonal_"})
+# These change a tensor's metadata, not its values.
+_METADATA_MUTATIONS = frozenset(
+    {"detach_", "share_memory_", "unsqueeze_", "squeeze_", "transpose_", "t_"}
+)
 
 
-# Of those that end with "_", the ones that put values into the memory of what they are called on;
-# others have a form without "_".
-_WRITES = frozenset({"copy_", "fill_", "zero_", "fill_diagonal_"})
-_NO_WRITES = frozenset({"detach_", "share_memory_", "unsqueeze_", "squeeze_", "transpose_", "t_"})
-
-
-def can_run_again(node: Node) -> bool:
-    """Whether the operation gives the same for the same, and does nothing else."""
+def is_replayable(node: Node) -> bool:
+    """Return whether the operation is deterministic and has no side effects."""
     if node.kwargs.get("out") is not None or node.kwargs.get("inplace"):
         return False
     if node.kwargs.get("generator") is not None:
         return False
-    return _is_torch(node) and not _is_in_place(node) and _gives_a_value(node)
+    return _is_torch_operation(node) and not _is_in_place(node) and _has_tensor_result(node)
 
 
-def can_write_again(node: Node) -> bool:
-    """Whether the operation does nothing but put the same values into the same memory."""
+def is_replayable_mutation(node: Node) -> bool:
+    """Return whether the operation writes the same values to the same memory when it runs again."""
     if node.kwargs.get("out") is not None or node.kwargs.get("generator") is not None:
         return False
-    if isinstance(node.target, torch._ops.OpOverload) or not _is_torch(node):
+    if isinstance(node.target, torch._ops.OpOverload) or not _is_torch_operation(node):
         return False
     if node.target in _IN_PLACE_OPERATORS:
         return True
-    name = _name(node)
-    if name in _NO_WRITES or name.startswith(_UNSET) or not _is_in_place(node):
+    name = operation_name(node)
+    if name in _METADATA_MUTATIONS or name.startswith(_UNINITIALIZED_PREFIXES):
         return False
-    return name in _WRITES or hasattr(torch.Tensor, name.removesuffix("_"))
+    if not _is_in_place(node):
+        return False
+    has_variant = hasattr(torch.Tensor, name.removesuffix("_"))
+    return has_variant or name in _VALUE_MUTATIONS_WITHOUT_VARIANT
 
 
-def is_understood(node: Node) -> bool:
-    """Whether what the operation writes to shows in the versions of its arguments."""
+def has_visible_mutations(node: Node) -> bool:
+    """Return whether all mutations by the operation show in the versions of its arguments."""
     if isinstance(node.target, torch._ops.OpOverload) and not node.target._schema.is_mutable:
         return True
-    return _is_torch(node) or _name(node) in _CHECKS
+    return _is_torch_operation(node) or operation_name(node) in _ASSERTIONS
 
 
-def _is_torch(node: Node) -> bool:
+def _is_torch_operation(node: Node) -> bool:
     target = node.target
     if node.op == "call_method":
         return isinstance(target, str) and hasattr(torch.Tensor, target)
@@ -82,40 +88,39 @@ def _is_torch(node: Node) -> bool:
     if isinstance(target, torch._ops.OpOverload):
         return target.namespace in ("aten", "prims")
     if target is getattr:
-        return len(node.args) == 2 and node.args[1] in _ATTRIBUTES
-    if isinstance(target, _NUMPY):
-        return _is_plain_numpy(target)
-    name = getattr(target, "__name__", None)
-    if not isinstance(name, str):
-        return False
+        return len(node.args) == 2 and node.args[1] in _TENSOR_ATTRIBUTES
+    if isinstance(target, _NUMPY_WRAPPERS):
+        return _is_replayable_numpy(target)
+    name = operation_name(node)
     if getattr(operator, name, None) is target:
         return True
-    return any(getattr(owner, name, None) is target for owner in _OWNERS)
+    return any(getattr(namespace, name, None) is target for namespace in _TORCH_NAMESPACES)
 
 
-def _is_plain_numpy(target: Any) -> bool:
-    """NumPy's functions on tensors, as Dynamo puts them into a graph."""
-    if isinstance(target, numpy_operator_wrapper):
-        return target.op not in _IN_PLACE_OPERATORS
-    module = str(getattr(target.f, "__module__", ""))
+def _is_replayable_numpy(wrapper: Any) -> bool:
+    """Return whether a NumPy function is safe; Dynamo wraps NumPy functions to take tensors."""
+    if isinstance(wrapper, numpy_operator_wrapper):
+        return wrapper.op not in _IN_PLACE_OPERATORS
+    module = str(getattr(wrapper.f, "__module__", ""))
     return module.startswith("torch._numpy") and "random" not in module
 
 
 def _is_in_place(node: Node) -> bool:
     if isinstance(node.target, torch._ops.OpOverload):
         return bool(node.target._schema.is_mutable)
-    name = _name(node)
+    name = operation_name(node)
     if getattr(operator, name, None) is node.target:
         return node.target in _IN_PLACE_OPERATORS
     return name.endswith("_") and not name.endswith("__")
 
 
-def _gives_a_value(node: Node) -> bool:
-    name = _name(node)
-    return name not in _NO_VALUE and not name.startswith(_UNSET)
+def _has_tensor_result(node: Node) -> bool:
+    name = operation_name(node)
+    return name not in _NO_TENSOR_RESULT and not name.startswith(_UNINITIALIZED_PREFIXES)
 
 
-def _name(node: Node) -> str:
+def operation_name(node: Node) -> str:
+    """Return the name of a function, method or operator, without its namespace."""
     if isinstance(node.target, str):
         return node.target
     if isinstance(node.target, torch._ops.OpOverload):

@@ -1,4 +1,9 @@
-"""What value guards need of Dynamo: one table, the releases on which it was tried, the check."""
+"""The names that value guards need from torch, the tested releases, and the check of both.
+
+`REQUIREMENTS` lists every private name of torch that this package uses; a test compares the list
+with the code. torch may change private names in any release, so value guards refuse a release that
+has not been tested or lacks one of the names.
+"""
 
 from __future__ import annotations
 
@@ -8,107 +13,137 @@ import inspect
 from typing import Any, NamedTuple
 
 from fullgraph.errors import FullgraphError
+from fullgraph.installed_torch import release_of
 
-# The tests of this package pass on these.
+# The tests of this package pass on these releases.
 RELEASES = ((2, 13), (2, 14), (2, 15))
 
 
 class ValueGuardError(FullgraphError):
-    """Value guards cannot be used here, and why."""
+    """Value guards cannot be used; the message is the reason."""
 
 
-class Need(NamedTuple):
-    """A name in Dynamo, the parameters it must have (None: it is not called), and what for."""
+class Requirement(NamedTuple):
+    """A name in torch, as `module:attribute.attribute`, and the use that is made of it."""
 
-    place: str
-    parameters: tuple[str, ...] | None
-    why: str
+    name: str
+    use: str
+    # The exact parameters, for functions that are replaced or called; None: not checked.
+    parameters: tuple[str, ...] | None = None
 
 
-_TENSOR = "torch._dynamo.variables.tensor:TensorVariable"
+_DYNAMO = "torch._dynamo"
+_VARIABLES = "torch._dynamo.variables"
 
-NEEDS = (
-    Need(f"{_TENSOR}.method_item", ("self", "tx", "args", "kwargs"),
-         "every way of asking a tensor for its number comes by here, but branches"),
-    Need(f"{_TENSOR}.method_tolist", ("self", "tx"),
-         "the same for many numbers at once"),
-    Need("torch._dynamo.utils:_get_fake_value_impl", ("node", "tx", "allow_non_graph_fake"),
-         "what an operation returns, its size first of all; and what it writes to"),
-    Need("torch._subclasses.fake_tensor:FakeTensorMode.dispatch",
-         ("self", "func", "types", "args", "kwargs"), "the operators that an operation runs"),
-    Need("torch._dynamo.symbolic_convert:InstructionTranslatorBase.dispatch_table", None,
-         "branches"),
-    Need("torch._dynamo.variables.builtin:BuiltinVariable.call_function",
-         ("self", "tx", "args", "kwargs"), "`range` of a tensor"),
-    Need("torch._dynamo.guards:install_guard", ("guards", "skip"), "adding a guard"),
-    Need("torch._dynamo.guards:GuardBuilder.__init__", None, "what a guard is built with"),
-    Need("torch._dynamo.guards:_get_closure_vars", (), "the names in a source's expression"),
-    Need("torch._dynamo.source:is_from_skip_guard_source", ("source",),
-         "inputs on which Dynamo adds no guards"),
-    Need("torch._dynamo.source:GlobalStateSource", (), "a guard that belongs to no input"),
-    Need("torch._dynamo.variables.builder:GraphArg", None, "where an input comes from"),
-    Need("torch._dynamo.variables.constant:ConstantVariable.create", None, "known numbers"),
-    Need("torch._dynamo.variables.base:VariableTracker.build", None, "known lists"),
-    Need("torch._dynamo.variables.lazy:LazyVariableTracker.peek_value", ("self",),
-         "what is not a tensor is not looked at"),
-    Need("torch._dynamo.output_graph:OutputGraph", None, "the frame that is being traced"),
-    Need("torch._dynamo.symbolic_convert:_detect_and_normalize_assert_statement",
-         ("self", "truth_fn", "push"), "asserts, which are left alone"),
-    Need("torch._dynamo.exc:Unsupported", None, "a break"),
-    Need("torch._dynamo.exc:UserError", None, "a break of another kind"),
-    Need("torch._dynamo.exc:TorchRuntimeError", None, "an operation that fails"),
-    Need("torch._dynamo.utils:numpy_operator_wrapper", None, "NumPy in a graph"),
-    Need("torch._dynamo.utils:numpy_to_tensor_wrapper", None, "NumPy in a graph"),
-    Need("torch._C._dynamo.eval_frame:_debug_get_cache_entry_list", None,
-         "how often a function has been compiled"),
-    Need("torch._C._dynamo.guards:RootGuardManager.add_epilogue_lambda_guard", None,
-         "asking the guard last, when all others hold"),
-    Need("torch._dynamo:config.recompile_limit", None, "how often it may be compiled"),
-    Need("torch:nonzero_static", None, "`nonzero` with a given size"),
-    Need("torch._C:_DisableTorchDispatch", None, "computing on real tensors only"),
-    Need("torch._C:_DisableAutocast", None, "computing in the types that were traced"),
-    Need("torch._C:DisableTorchFunction", None, "computing without the program's modes"),
+REQUIREMENTS = (
+    # Replaced while a block is active
+    Requirement(f"{_VARIABLES}.tensor:TensorVariable.method_item",
+                "handles every conversion of a tensor to a number, except in branches",
+                ("self", "tx", "args", "kwargs")),
+    Requirement(f"{_VARIABLES}.tensor:TensorVariable.method_tolist",
+                "handles `tolist`", ("self", "tx")),
+    Requirement(f"{_DYNAMO}.utils:_get_fake_value_impl",
+                "runs an operation on fake tensors", ("node", "tx", "allow_non_graph_fake")),
+    Requirement("torch._subclasses.fake_tensor:FakeTensorMode.dispatch",
+                "runs each operator on fake tensors", ("self", "func", "types", "args", "kwargs")),
+    Requirement(f"{_DYNAMO}.symbolic_convert:InstructionTranslatorBase.dispatch_table",
+                "handles the bytecode of branches"),
+    Requirement(f"{_VARIABLES}.builtin:BuiltinVariable.call_function",
+                "handles `range` of a tensor", ("self", "tx", "args", "kwargs")),
+    # Variables
+    Requirement(f"{_VARIABLES}.tensor:NumpyNdarrayVariable", "represents a NumPy array"),
+    Requirement(f"{_VARIABLES}.constant:ConstantVariable.create", "represents a known number"),
+    Requirement(f"{_VARIABLES}.base:VariableTracker.build", "represents a known list"),
+    Requirement(f"{_VARIABLES}.lazy:LazyVariableTracker.peek_value",
+                "tells whether a variable is a tensor without adding guards", ("self",)),
+    Requirement(f"{_VARIABLES}.lazy:LazyVariableTracker.is_realized",
+                "tells whether a variable has guards already"),
+    Requirement(f"{_VARIABLES}.lazy:LazyVariableTracker.realize", "makes the variable a tensor"),
+    Requirement(f"{_DYNAMO}.symbolic_convert:_detect_and_normalize_assert_statement",
+                "finds asserts, which stay in the graph", ("self", "truth_fn", "push")),
+    # Inputs
+    Requirement(f"{_VARIABLES}.builder:GraphArg", "tells where an input comes from"),
+    Requirement(f"{_DYNAMO}.source:is_from_skip_guard_source",
+                "finds inputs that Dynamo does not guard", ("source",)),
+    Requirement("torch:_is_functional_tensor", "finds tensors that are not plain"),
+    Requirement("torch._C._functorch:is_functorch_wrapped_tensor", "finds tensors of vmap"),
+    # Guards
+    Requirement(f"{_DYNAMO}.guards:install_guard", "adds a guard", ("guards", "skip")),
+    Requirement(f"{_DYNAMO}.guards:_get_closure_vars", "names in the expression of a source", ()),
+    Requirement(f"{_DYNAMO}.source:GlobalStateSource", "is a source that is no input", ()),
+    Requirement(f"{_DYNAMO}.source:GlobalStateSource.make_guard", "makes a guard"),
+    Requirement("torch._C._dynamo.guards:RootGuardManager.add_epilogue_lambda_guard",
+                "makes the guard run last, when all others pass"),
+    Requirement("torch._C._dynamo.eval_frame:_debug_get_cache_entry_list",
+                "tells how often a function has been compiled"),
+    # Settings and state
+    Requirement(f"{_DYNAMO}.config:recompile_limit", "tells how often a function may be compiled"),
+    Requirement(f"{_DYNAMO}.config:caching_precompile", "finds ahead-of-time compilation"),
+    Requirement(f"{_DYNAMO}.config:rewrite_assert_with_torch_assert",
+                "tells whether asserts stay in the graph"),
+    Requirement(f"{_DYNAMO}.compiled_autograd:in_compiled_autograd_region",
+                "finds backward passes"),
+    # Exceptions
+    Requirement(f"{_DYNAMO}.exc:TorchDynamoException", "is the base of all exceptions of Dynamo"),
+    Requirement(f"{_DYNAMO}.exc:Unsupported", "is a graph break"),
+    Requirement(f"{_DYNAMO}.exc:UserError", "is a graph break because of data"),
+    Requirement(f"{_DYNAMO}.exc:TorchRuntimeError", "is an operation that fails on fake tensors"),
+    # Operators
+    Requirement("torch:nonzero_static", "is `nonzero` with a given size"),
+    Requirement("torch._ops:OpOverload", "is an operator in a graph"),
+    Requirement("torch:ops.aten.add_.Tensor._schema.is_mutable",
+                "tells whether an operator mutates an argument"),
+    Requirement("torch:Tensor._version", "counts the mutations of a tensor"),
+    Requirement("torch._C:_VariableFunctions", "holds functions of torch"),
+    Requirement("torch._C:_nn", "holds functions of torch.nn.functional"),
+    Requirement("torch._C:_special", "holds functions of torch.special"),
+    Requirement("torch._C:_linalg", "holds functions of torch.linalg"),
+    Requirement(f"{_DYNAMO}.utils:numpy_operator_wrapper", "is a NumPy operator in a graph"),
+    Requirement(f"{_DYNAMO}.utils:numpy_to_tensor_wrapper", "is a NumPy function in a graph"),
+    # Evaluation on real tensors
+    Requirement("torch.utils._python_dispatch:TorchDispatchMode", "checks each operator"),
+    Requirement("torch.utils._python_dispatch:_disable_current_modes", "leaves tracing modes"),
+    Requirement("torch._C:_DisableTorchDispatch", "leaves dispatch modes of the program"),
+    Requirement("torch._C:_DisableAutocast", "computes in the types that were traced"),
+    Requirement("torch._C:DisableTorchFunction", "leaves function modes of the program"),
 )  # fmt: skip
 
 
-def why_not() -> str | None:
-    """The reason why value guards do not work with the installed torch, in one sentence."""
+def unsupported_reason() -> str | None:
+    """Return one line that says why the installed torch is not supported; None if it is."""
     try:
         version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
-        return "torch is not installed here: pip install torch"
-    if _release(version) not in RELEASES:
-        known = ", ".join(f"{major}.{minor}" for major, minor in RELEASES)
+        return "torch is not installed; run pip install torch"
+    if release_of(version) not in RELEASES:
+        tested = ", ".join(f"{major}.{minor}" for major, minor in RELEASES)
         return (
-            f"value guards have not been tried on torch {version}, only on {known}: "
-            "use one of these, or go without them"
+            f"value guards are tested on torch {tested} only, not on {version}; "
+            "use one of these releases or compile without value guards"
         )
-    for need in NEEDS:
-        if not _is_met(need):
+    for requirement in REQUIREMENTS:
+        if not _is_met(requirement):
             return (
-                f"torch {version} has no {need.place.replace(':', '.')} of the kind that value "
-                "guards need: use a release that is not modified, or go without them"
+                f"value guards need {requirement.name.replace(':', '.')}, which this build of "
+                f"torch {version} lacks or changes; use an unmodified build of torch"
             )
     return None
 
 
-def _release(version: str) -> tuple[int, ...]:
-    numbers = version.split("+")[0].split(".")[:2]
-    return tuple(int(number) for number in numbers if number.isdigit())
-
-
-def _is_met(need: Need) -> bool:
+def _is_met(requirement: Requirement) -> bool:
     try:
-        found = find(need.place)
+        value = _resolve(requirement.name)
     except (ImportError, AttributeError):
         return False
-    return need.parameters is None or tuple(inspect.signature(found).parameters) == need.parameters
+    if requirement.parameters is None:
+        return True
+    return tuple(inspect.signature(value).parameters) == requirement.parameters
 
 
-def find(place: str) -> Any:
-    """The object at `module:attribute.attribute`."""
-    module, path = place.split(":")
-    found: Any = importlib.import_module(module)
-    for name in path.split("."):
-        found = getattr(found, name)
-    return found
+def _resolve(name: str) -> Any:
+    """Return the object at `module:attribute.attribute`."""
+    module, path = name.split(":")
+    value: Any = importlib.import_module(module)
+    for attribute in path.split("."):
+        value = getattr(value, attribute)
+    return value

@@ -1,18 +1,18 @@
-"""What is said about functions that are pure, and about those that are not."""
+"""The static analysis: functions that are pure, and the finding for those that are not."""
 
 from __future__ import annotations
 
 import ast
-import textwrap
-from pathlib import Path
 
 import pytest
 
-from fullgraph.fix.purity.check import PurityError, check
-from fullgraph.fix.purity.static import findings_in
+from fullgraph.fix.purity.findings import Finding
+from fullgraph.fix.purity.static import impurities, static_findings
 
 HEAD = """
-import copy, logging, math, os, random, time
+import collections, copy, logging, math, os, random, time
+import helpers
+from helpers import SETTING, helper
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -25,11 +25,11 @@ logger = logging.getLogger("x")
 def double(x):
     return x * 2
 
-def shout(x):
+def prints(x):
     print(x)
     return x
 
-def keep(x):
+def stores(x):
     TABLE["last"] = x
     return x
 """
@@ -45,14 +45,30 @@ PURE = {
     "annotations": "def f(x: nn.Module) -> torch.Tensor:\n    return F.relu(x)",
     "recursion": "def f(n: int):\n    return 1 if n < 2 else n * f(n - 1)",
     "comprehension": "def f(xs):\n    return [x * 2 for x in xs if x is not None]",
+    "own list after an annotation": "def f(x):\n    y: list = []\n    y += [x]\n    return y",
+    "own container": "def f(x):\n    d = collections.Counter()\n    d[x] += 1\n    return d",
+    "a negated tensor is new": "def f(x):\n    y = -x\n    y.mul_(2)\n    return y",
+    "a computed tensor is new": "def f(x):\n    y = x * 2\n    y.add_(1)\n    return y",
+    "own comprehension": "def f(xs):\n    y = [x for x in xs]\n    y.append(1)\n    return y",
+    "own deep copy": "def f(x):\n    y = copy.deepcopy(x)\n    y[0] = 1\n    return y",
+    "own elements are deleted": "def f(x):\n    y = [x]\n    del y[0]\n    return y",
+    "a module imported inside": "def f(x):\n    import math\n    return x * math.sqrt(2)",
+    "constants of modules": "def f(x):\n    return x.to(torch.float32) * math.pi",
+    "a method of a constant": "def f(x):\n    return LIMIT.bit_length() + x",
+    "no gradients": "@torch.no_grad()\ndef f(x):\n    return x * 2",
+    "not in place": "def f(x):\n    return F.relu(x, inplace=False)",
+    "no output argument": "def f(x):\n    return torch.add(x, 1, out=None)",
+    "an error": "def f(x):\n    raise FileNotFoundError(x)",
+    "attention without dropout": "def f(x):\n    return F.scaled_dot_product_attention(x, x, x)",
+    "a pure class": "class A:\n    pass\ndef f(x):\n    A()\n    return x",
 }  # fmt: skip
 IMPURE = {
     "prints": ("effect", "def f(x):\n    print(x)\n    return x"),
     "logs": ("effect", "def f(x):\n    logging.info(x)\n    return x"),
     "opens": ("effect", "def f(x):\n    open('a').read()\n    return x"),
     "environment": ("effect", "def f(x):\n    return x * int(os.environ.get('N'))"),
-    "through a helper": ("effect", "def f(x):\n    return shout(x)"),
-    "global through a helper": ("state", "def f(x):\n    return keep(x)"),
+    "through a helper": ("effect", "def f(x):\n    return prints(x)"),
+    "global through a helper": ("state", "def f(x):\n    return stores(x)"),
     "a method": ("input", "def f(self, x):\n    self.calls = 1\n    return x"),
     "global": ("state", "def f(x):\n    global LIMIT\n    LIMIT = 4\n    return x"),
     "a global list": ("state", "def f(x):\n    TABLE.update(x=x)\n    return x"),
@@ -78,14 +94,48 @@ IMPURE = {
     "identity": ("address", "def f(x):\n    return id(x)"),
     "given function": ("unknown", "def f(g, x):\n    return g(x)"),
     "decorated": ("unknown", "@cached\ndef f(x):\n    return x"),
+    "an enclosing name": ("state", "def f(n):\n    def g():\n        nonlocal n\n    g()"),
+    "a global attribute": ("state", "def f(x):\n    nn.flag = x\n    return x"),
+    "a deleted element": ("input", "def f(x):\n    del x[0]\n    return x"),
+    "a loop target": ("input", "def f(x):\n    for x[0] in range(3):\n        pass"),
+    "an element is augmented": ("input", "def f(x):\n    x[0] += 1\n    return x"),
+    "other annotation": ("input", "def f(x: torch.Tensor):\n    x += 1\n    return x"),
+    "sometimes an alias": ("input", "def f(x):\n    y = []\n    y = x\n    y.append(1)"),
+    "unpacked": ("input", "def f(x):\n    y, z = x\n    y.add_(1)\n    return z"),
+    "an alias by a walrus": ("input", "def f(x):\n    (y := x).add_(1)\n    y.add_(1)"),
+    "an alias by with": ("input", "def f(x):\n    with x as y:\n        y.add_(1)"),
+    "an alias in a comprehension": ("input", "def f(xs):\n    return [x.add_(1) for x in xs]"),
+    "imported inside": ("effect", "def f(x):\n    import logging\n    logging.log(1, x)"),
+    "imported function": ("effect", "def f(x):\n    from os import rename\n    rename(x, x)"),
+    "relative import": ("global", "def f(x):\n    from . import tools\n    tools.log(x)"),
+    "a parameter with a module's name": ("input", "def f(copy):\n    copy.add_(1)"),
+    "random method": ("changing", "def f(x):\n    return x.clone().normal_()"),
+    "python random inside": ("changing", "def f(x):\n    import random\n    random.random()"),
+    "gumbel": ("changing", "def f(x):\n    return F.gumbel_softmax(x)"),
+    "dropout of channels": ("changing", "def f(x):\n    return F.dropout2d(x)"),
+    "a generator": ("state", "def f(x):\n    yield x"),
+    "memory of a function": ("address", "def f(x):\n    return torch.Tensor.data_ptr(x)"),
+    "a value of another module": ("global", "def f(x):\n    return x * SETTING"),
+    "an attribute of another module": ("global", "def f(x):\n    return x * helpers.SETTING"),
+    "an attribute of a class": ("global", "class A:\n    n = 1\ndef f(x):\n    return x * A.n"),
+    "another module": ("unknown", "def f(x):\n    return helper(x)"),
+    "a method that nothing lists": ("unknown", "def f(x):\n    return x.frobnicate()"),
+    "backward": ("unknown", "def f(x):\n    x.backward()"),
+    "a result that is called": ("unknown", "def f(g):\n    return g()()"),
+    "a constructor": ("effect", "class A:\n    def __init__(self):\n        print()\n"
+                      "def f(x):\n    A()\n    return x"),
     "a nested function": ("input", "def f(x):\n    def g():\n        x.add_(1)\n    g()"),
 }  # fmt: skip
 
 
+def findings_of(source: str, name: str = "f") -> list[Finding]:
+    findings = static_findings(ast.parse(source), name)
+    assert findings is not None
+    return findings
+
+
 def kinds(source: str) -> set[str]:
-    found = findings_in(ast.parse(HEAD + source), "f")
-    assert found is not None
-    return {each.kind for each in found}
+    return {finding.kind for finding in findings_of(HEAD + source)}
 
 
 @pytest.mark.parametrize("source", PURE.values(), ids=PURE)
@@ -98,81 +148,44 @@ def test_not_pure(kind: str, source: str) -> None:
     assert kind in kinds(source)
 
 
-def test_a_finding_has_its_line_and_the_function_that_it_is_in() -> None:
-    found = findings_in(ast.parse("def g(x):\n    print(x)\n\ndef f(x):\n    g(x)\n"), "f")
-    assert found is not None
-    assert [(each.line, each.function) for each in found] == [(2, "g")]
+def test_a_finding_names_its_line_and_its_function() -> None:
+    findings = findings_of("def g(x):\n    print(x)\n\ndef f(x):\n    g(x)\n    g(x)\n")
+    assert findings == [Finding("effect", 2, "print() prints", "g")]
 
 
-def test_methods_of_the_same_class_are_followed() -> None:
+def test_findings_are_sorted_by_line_and_listed_once() -> None:
+    findings = findings_of("def f(x):\n    print(x, print(x))\n    open(x)\n    print(x)\n")
+    assert [(each.line, each.what) for each in findings] == [
+        (2, "print() prints"),
+        (3, "open() opens a file"),
+        (4, "print() prints"),
+    ]
+
+
+def test_methods_of_the_same_class_are_analyzed() -> None:
     source = "class A:\n    def f(self):\n        self.g()\n    def g(self):\n        print(1)\n"
-    found = findings_in(ast.parse(source), "A.f")
-    assert found is not None
-    assert [each.function for each in found] == ["A.g"]
+    assert [finding.function for finding in findings_of(source, "A.f")] == ["A.g"]
 
 
-# Running
+def test_an_inherited_method_is_unknown() -> None:
+    # A tensor has a method of the same name, which is pure.
+    source = "class A(Base):\n    def f(self, x):\n        self.log(x)\n        return x.log()\n"
+    findings = findings_of(source, "A.f")
+    assert [each.what for each in findings] == ["calls self.log, which was not analyzed"]
 
 
-def program(folder: Path, source: str) -> str:
-    file = folder / "program.py"
-    file.write_text(textwrap.dedent(source))
-    return f"{file}:f"
+def test_a_function_that_the_file_does_not_have() -> None:
+    assert static_findings(ast.parse("def f(): pass"), "g") is None
 
 
-def run_kinds(folder: Path, source: str, inputs: str | None = None) -> set[str]:
-    verdict = check(program(folder, source), inputs)
-    return {each.kind for each in verdict.findings if each.by == "run"}
+def expression_kinds(expression: str) -> list[str]:
+    tree = ast.parse(HEAD)
+    return [each.kind for each in impurities(tree, ast.parse(expression, mode="eval").body, {"x"})]
 
 
-def test_a_pure_function_is_run_twice(tmp_path: Path) -> None:
-    source = """
-    import torch
-    def f(x):
-        return x + 1
-    def inputs():
-        return (torch.ones(3),)
-    """
-    verdict = check(program(tmp_path, source))
-    assert verdict.pure
-    assert "twice" in verdict.ran
-
-
-@pytest.mark.parametrize(
-    ("kind", "body"),
-    [
-        ("effect", "print('hi')"),
-        ("effect", "open(__file__ + '.txt', 'w').close()"),
-        ("input", "getattr(x, 'add_')(1)"),
-        ("changing", "getattr(torch, 'rand')(1)"),
-        ("state", "globals()['STATE'].append(1)"),
-        ("changing", "return x * next(COUNTER)"),
-    ],
-)
-def test_running_finds_what_reading_cannot(tmp_path: Path, kind: str, body: str) -> None:
-    source = f"""
-    import itertools
-    import torch
-    STATE = []
-    COUNTER = itertools.count()
-    def f(x):
-        {body}
-        return x
-    """
-    assert kind in run_kinds(tmp_path, source, "(torch.ones(3),)")
-
-
-def test_what_it_raises_is_said(tmp_path: Path) -> None:
-    verdict = check(program(tmp_path, "def f(x):\n    return x.nothing\n"), "(1,)")
-    assert "AttributeError" in verdict.ran
-
-
-def test_without_inputs_it_is_only_read(tmp_path: Path) -> None:
-    verdict = check(program(tmp_path, "raise SystemExit\ndef f(x):\n    return x\n"))
-    assert verdict.pure
-    assert "not run" in verdict.ran
-
-
-def test_an_import_that_fails_is_one_clear_sentence(tmp_path: Path) -> None:
-    with pytest.raises(PurityError, match="cannot be imported: ZeroDivisionError"):
-        check(program(tmp_path, "1 / 0\ndef f(x):\n    return x\n"), "(1,)")
+def test_the_findings_of_an_expression() -> None:
+    assert expression_kinds("x.sum() + LIMIT") == []
+    assert expression_kinds("TABLE['a']") == ["global"]
+    assert expression_kinds("unknown_name") == ["global"]
+    assert expression_kinds("time.time()") == ["changing"]
+    assert expression_kinds("prints(x)") == ["effect"]

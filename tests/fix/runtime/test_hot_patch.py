@@ -1,7 +1,8 @@
-"""New source reaches every function that exists, wherever it is held, and can be taken out."""
+"""Edited source reaches every loaded function, wherever it is held, and can be undone."""
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import inspect
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from fullgraph.fix.model import FilePatch, MendError
-from fullgraph.fix.runtime.hot_patch import apply_patches
+from fullgraph.fix.model import FixError
+from fullgraph.fix.runtime.hot_patch import index_functions, patch_functions
+from fullgraph.fix.source.edits import Edit, FileEdits
 
 SOURCE = """\
 import functools
@@ -73,6 +75,12 @@ held = [plain, instance.method]
 """
 
 
+def rewritten(file: str, text: str, *additions: str) -> FileEdits:
+    """The edit that turns a file into another text."""
+    whole = Edit(0, len(Path(file).read_text()), text)
+    return FileEdits(file, (whole,), additions)
+
+
 @pytest.fixture
 def module(tmp_path: Path) -> Any:
     file = tmp_path / "victim.py"
@@ -104,7 +112,7 @@ def results(module: Any) -> list[str]:
 def test_everything_that_holds_a_function_runs_the_new_code(module: Any) -> None:
     before = results(module)
     new = "# a line more\n" + SOURCE.replace("old", "new")
-    undo = apply_patches([FilePatch(module.__file__, new)])
+    undo = patch_functions([rewritten(module.__file__, new)])
     assert results(module) == [each.replace("old", "new") for each in before]
     assert module.plain.__code__.co_firstlineno == new.splitlines().index("def plain(x):") + 1
     assert "new" in inspect.getsource(module.plain)
@@ -114,7 +122,7 @@ def test_everything_that_holds_a_function_runs_the_new_code(module: Any) -> None
 
 def test_the_module_gets_the_imports_and_loses_them_again(module: Any) -> None:
     new = SOURCE.replace('return f"old {x}"', "return str(math.floor(x))", 1)
-    undo = apply_patches([FilePatch(module.__file__, f"import math\n{new}", ("import math",))])
+    undo = patch_functions([rewritten(module.__file__, f"import math\n{new}", "import math")])
     assert module.plain(1.5) == "1"
     undo()
     assert not hasattr(module, "math")
@@ -123,13 +131,46 @@ def test_the_module_gets_the_imports_and_loses_them_again(module: Any) -> None:
 def test_another_closure_is_refused_and_nothing_is_half_done(module: Any) -> None:
     before = results(module)
     new = SOURCE.replace("old", "new").replace('f"new {prefix} {x}"', 'f"new {x}"')
-    with pytest.raises(MendError, match="closure"):
-        apply_patches([FilePatch(module.__file__, new)])
+    with pytest.raises(FixError, match="closure"):
+        patch_functions([rewritten(module.__file__, new)])
     assert results(module) == before
 
 
 def test_a_file_that_nothing_has_loaded_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "unknown.py"
     file.write_text("def f(): return 1\n")
-    with pytest.raises(MendError, match=r"unknown\.py"):
-        apply_patches([FilePatch(str(file), "def f(): return 2\n")])
+    with pytest.raises(FixError, match=r"unknown\.py"):
+        patch_functions([rewritten(str(file), "def f(): return 2\n")])
+
+
+def test_functions_are_found_whatever_the_garbage_collector_knows(module: Any) -> None:
+    """A program may call gc.freeze(), and an index is built before a process is forked."""
+    before = results(module)
+    new = SOURCE.replace("old", "new")
+    gc.freeze()
+    undo = patch_functions([rewritten(module.__file__, new)])
+    assert results(module) != before
+    undo()
+    forget = index_functions()
+    late = module.outer("b")
+    undo = patch_functions([rewritten(module.__file__, new)])
+    assert results(module) == [each.replace("old", "new") for each in before]
+    assert late(1) == "new b 1"
+    undo()
+    forget()
+    assert results(module) == before
+
+
+def test_functions_inside_a_function_keep_the_name_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script is known by the name that it was started with, which may be a relative path."""
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(SOURCE)
+    namespace: dict[str, Any] = {}
+    exec(compile(SOURCE, "script.py", "exec"), namespace)
+    undo = patch_functions([rewritten("script.py", SOURCE.replace("old", "new"))])
+    inner = namespace["outer"]("c")
+    assert inner(1) == "new c 1"
+    assert inner.__code__.co_filename == "script.py"
+    undo()

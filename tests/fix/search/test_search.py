@@ -1,4 +1,4 @@
-"""What is kept of a program as a whole, beyond what each fixer does by itself."""
+"""Which fixes a program gets as a whole, beyond what each fixer does by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fix.run_case import peel
+from fullgraph.fix.fixers import all_fixers
+from tests.fix.run_case import fix_diff, search
 
 IN_A_BLOCK = """
 import time
@@ -44,12 +45,12 @@ def inputs():
 """
 
 
-def test_a_break_that_stays_cuts_only_once(tmp_path: Path) -> None:
-    peeled = peel(STAYS, tmp_path)
-    before, after = peeled.baseline.report, peeled.final.report
+def test_a_break_that_remains_splits_only_once(tmp_path: Path) -> None:
+    result = search(STAYS, tmp_path)
+    before, after = result.baseline.report, result.final.report
     assert before is not None
     assert after is not None
-    assert [step.candidate.settings for step in peeled.steps] == [{"nested_graph_breaks": True}]
+    assert [fix.candidate.settings for fix in result.fixes] == [{"nested_graph_breaks": True}]
     assert after.summary.sites == before.summary.sites == 1
     assert after.summary.graphs < before.summary.graphs
 
@@ -61,19 +62,20 @@ def test_a_break_that_stays_cuts_only_once(tmp_path: Path) -> None:
         ("try:", "except ValueError:\n            y = x"),
     ],
 )
-def test_a_block_that_stays_in_eager_does_not_keep_the_rest_there(
+def test_a_block_in_eager_mode_does_not_keep_the_rest_there(
     tmp_path: Path, block: str, end: str
 ) -> None:
-    peeled = peel(IN_A_BLOCK.format(block=block, end=end), tmp_path)
-    before, after = peeled.baseline.report, peeled.final.report
+    result = search(IN_A_BLOCK.format(block=block, end=end), tmp_path)
+    before, after = result.baseline.report, result.final.report
     assert before is not None
     assert after is not None
-    assert [step.candidate.fixer for step in peeled.steps] == ["extract_block"]
+    assert [fix.candidate.fixer for fix in result.fixes] == ["extract_block"]
     assert after.summary.ops > before.summary.ops
     assert after.summary.sites <= before.summary.sites
-    assert after.summary.eager_frames == 0
-    assert "            y = y + times  # as it was\n" not in peeled.steps[0].after
-    assert "y = y + times  # as it was\n" in peeled.steps[0].after
+    assert after.summary.skipped_frames == 0
+    diff = fix_diff(result)
+    assert "-            y = y + times  # as it was\n" in diff
+    assert "+        y = y + times  # as it was\n" in diff
 
 
 GENERATED = """
@@ -87,7 +89,59 @@ def inputs():
 
 
 def test_code_without_a_file_gets_what_needs_no_source(tmp_path: Path) -> None:
-    peeled = peel(GENERATED, tmp_path)
-    assert [step.candidate.settings for step in peeled.steps] == [{"capture_scalar_outputs": True}]
-    assert peeled.final.report is not None
-    assert not peeled.final.report.causes
+    result = search(GENERATED, tmp_path)
+    assert [fix.candidate.settings for fix in result.fixes] == [{"capture_scalar_outputs": True}]
+    assert result.final.report is not None
+    assert not result.final.report.causes
+
+
+SAME_LINE = """
+import logging
+import torch
+
+log = logging.getLogger(__name__)
+
+def f(x):
+    x = x + 1
+    log.info("hello")
+    print("e", x.shape); y = x + 1
+    return y * 2
+
+def inputs():
+    return (torch.randn(3, 4),)
+"""
+
+
+def test_a_break_that_remains_has_the_reasons_of_the_fixers(tmp_path: Path) -> None:
+    """Also where a setting was accepted for a while, and the break looked different under it."""
+    result = search(SAME_LINE, tmp_path)
+    (remaining,) = result.remaining
+    reasons = {each.fixer: each.reason for each in remaining.refusals}
+    assert reasons["skip_logging"] == "another statement is on the same line"
+
+
+NESTED = """
+import torch
+
+def step(x):
+    print("step")
+
+    def inner(z):
+        return z * 2 if z.sum() > 1 else z + 1
+
+    return inner(x)
+
+def f(x):
+    return step(x) * 3
+
+def inputs():
+    return (torch.randn(4),)
+"""
+
+
+def test_a_function_inside_an_edited_one_is_fixed_as_well(tmp_path: Path) -> None:
+    fixers = [each for each in all_fixers() if each.name in ("skip_logging", "branch_to_where")]
+    result = search(NESTED, tmp_path, *fixers)
+    assert [fix.candidate.fixer for fix in result.fixes] == ["skip_logging", "branch_to_where"]
+    assert [fix.line for fix in result.fixes] == [5, 8]
+    assert not result.remaining

@@ -1,4 +1,4 @@
-"""Fixers for values and sizes change what they should, and not a letter more."""
+"""Fixers for values and sizes change the code they recognize, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fix.break_contexts import offered, spot
+from tests.fix.break_contexts import break_at_mark, edited_text, refusals_of
 
 _HEAD = "import torch\nimport numpy as np\n\n"
 
 
 def changed(fixer: str, source: str, **more: str) -> list[str]:
-    """The lines that come and go; none if nothing is offered."""
-    found = offered(fixer, spot(source, **more))
-    if not found or found[0].file is None:
+    """Return the lines that a fixer removes and adds; none without a candidate."""
+    text = edited_text(fixer, break_at_mark(source, **more))
+    if text is None:
         return []
-    before, after = source.splitlines(), found[0].file.text.splitlines()
-    ast.parse(found[0].file.text)
+    ast.parse(text)
     return [
         line
-        for line in difflib.unified_diff(before, after, n=0, lineterm="")
+        for line in difflib.unified_diff(source.splitlines(), text.splitlines(), n=0, lineterm="")
         if line[:1] in "+-" and line[:3] not in ("+++", "---")
     ]
+
+
+def reasons(fixer: str, source: str, **more: str) -> list[str]:
+    """Return the reasons for which a fixer declines to change a program."""
+    return [each.reason for each in refusals_of(fixer, break_at_mark(source, **more))]
 
 
 names = st.sampled_from(["x", "größe", "scores", "tensor_1", "名前"])
@@ -33,7 +37,9 @@ comments = st.text(st.characters(blacklist_categories=("C", "Z")), max_size=20)
 
 
 @given(names, comments, st.booleans())
-def test_a_number_stays_a_tensor_whatever_is_around_it(name: str, comment: str, late: bool) -> None:
+def test_item_is_replaced_and_the_rest_of_the_line_stays(
+    name: str, comment: str, late: bool
+) -> None:
     source = (
         f"{_HEAD}def f({name}):\n    # {comment} ä\n"
         f"    s = {name}.abs().max().item()  # here {comment}\n"
@@ -47,7 +53,7 @@ def test_a_number_stays_a_tensor_whatever_is_around_it(name: str, comment: str, 
 
 
 @given(names, comments)
-def test_a_choice_keeps_comments_and_the_rest(name: str, comment: str) -> None:
+def test_a_masked_assignment_is_replaced_and_comments_stay(name: str, comment: str) -> None:
     source = (
         f"{_HEAD}def f({name}, y):\n"
         f"    {name}[{name} > 0] = y[{name} > 0] * 2  # here {comment}\n    return {name}\n"
@@ -59,55 +65,71 @@ def test_a_choice_keeps_comments_and_the_rest(name: str, comment: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "use",
+    ("use", "reason"),
     [
-        "return s",
-        "return {'scale': s, 'x': x}",
-        "return x * s if s > 1 else x",
-        "return x[: int(s)]",
-        "return other(x, s)",
-        "return x * (1 / s)",
-        "return x ** s",
-        "return x * (s % 2)",
-        "return x * max(s, 1.0)",
-        "print(f'{s:.2f}')\n    return x * s",
-        "self.last = s\n    return x * s",
-        "s += 1\n    return x * s",
-        "return [s * 2 for _ in x]",
+        ("return s", "the number itself is returned or stored"),
+        ("return {'scale': s, 'x': x}", "the number itself is returned or stored"),
+        ("return x * s if s > 1 else x", "Python compares the number with `1`"),
+        ("return x[: int(s)]", "the number is passed to `int`"),
+        ("return other(x, s)", "the number is passed to `other`"),
+        ("return x * (1 / s)", "the division may raise ZeroDivisionError"),
+        ("return x ** s", "`**` rounds differently for a tensor"),
+        ("return x * (s % 2)", "the number is used other than in arithmetic with tensors"),
+        ("return x * max(s, 1.0)", "the number is passed to `max`"),
+        ("print(f'{s:.2f}')\n    return x * s", "the number is formatted as a string"),
+        ("self.last = s\n    return x * s", "the number itself is returned or stored"),
+        (
+            "return [s * 2 for _ in x]",
+            "the number is used other than in arithmetic with tensors",
+        ),
+        ("s += 1\n    return x * s", "`s` is assigned more than once"),
+        (
+            "return [s * k for k in keys]",
+            "the number is combined with `k`, which may not be a tensor",
+        ),
     ],
 )
-def test_a_number_that_something_else_sees_stays_one(use: str) -> None:
-    source = f"{_HEAD}def f(self, x):\n    s = x.abs().max().item()  # here\n    {use}\n"
+def test_a_number_with_another_use_stays_a_number(use: str, reason: str) -> None:
+    source = f"{_HEAD}def f(self, x, keys):\n    s = x.abs().max().item()  # here\n    {use}\n"
     assert not changed("item_to_tensor", source, id_="GB0124", at="x.abs")
+    assert reasons("item_to_tensor", source, id_="GB0124", at="x.abs") == [reason]
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "reason"),
     [
-        "y[other]",
-        "y[mask].exp()",
-        "y[mask] * z[mask]",
-        "y[mask] / z[mask]",
-        "y[mask] / 0",
-        "y[mask] * scale",
-        "y[mask].flip(0)",
-        "y[mask].cumsum(0)",
-        "draw(y[mask])",
-        "y[mask] if flag else z[mask]",
-        "y[mask].to(torch.float16) * 2",
+        ("y[mask].exp()", "`y[mask].exp()` is not known to be safe where the mask is False"),
+        ("y[mask] * z[mask]", "`y[mask] * z[mask]` may be NaN where the mask is False"),
+        ("y[mask] / z[mask]", "`y[mask] / z[mask]` may be NaN where the mask is False"),
+        ("y[mask] / 0", "`y[mask] / 0` may be NaN where the mask is False"),
+        ("y[mask] * scale", "`y[mask] * scale` may be NaN where the mask is False"),
+        ("y[mask] + scale", "`scale` is not selected with the mask"),
+        ("y[mask].flip(0)", "`y[mask].flip(0)` is not known to be safe where the mask is False"),
+        (
+            "y[mask].cumsum(0)",
+            "`y[mask].cumsum(0)` is not known to be safe where the mask is False",
+        ),
+        ("draw(y[mask])", "`draw(y[mask])` is not known to be safe where the mask is False"),
     ],
 )
-def test_what_may_go_wrong_on_elements_that_are_left_out_is_not_a_choice(value: str) -> None:
-    source = f"{_HEAD}def f(x, y, z, mask, other, scale):\n    x[mask] = {value}  # here\n"
+def test_an_unsafe_value_of_a_masked_assignment_is_declined(value: str, reason: str) -> None:
+    source = f"{_HEAD}def f(x, y, z, mask, scale):\n    x[mask] = {value}  # here\n"
+    assert not changed("masks_to_where", source, id_="GB0036", category="dynamic-shapes")
+    found = reasons("masks_to_where", source, id_="GB0036", category="dynamic-shapes")
+    assert found == [reason]
+
+
+@pytest.mark.parametrize("value", ["y[other]", "y[mask] if flag else z[mask]"])
+def test_other_values_of_a_masked_assignment_stay(value: str) -> None:
+    source = f"{_HEAD}def f(x, y, z, mask, other, flag):\n    x[mask] = {value}  # here\n"
+    assert not changed("masks_to_where", source, id_="GB0036", category="dynamic-shapes")
+
+
+def test_a_cast_of_selected_elements_is_a_cast_of_all() -> None:
+    value = "y[mask].to(torch.float16) * 2"
+    source = f"{_HEAD}def f(x, y, mask):\n    x[mask] = {value}  # here\n"
     lines = changed("masks_to_where", source, id_="GB0036", category="dynamic-shapes")
-    if value == "y[mask].to(torch.float16) * 2":
-        assert (
-            lines[-1]
-            .lstrip("+ ")
-            .startswith("x.copy_(torch.where(chosen, y.to(torch.float16) * 2, x))")
-        )
-    else:
-        assert not lines
+    assert lines[-1].startswith("+    x.copy_(torch.where(chosen, y.to(torch.float16) * 2, x))")
 
 
 @pytest.mark.parametrize(
@@ -118,6 +140,15 @@ def test_what_may_go_wrong_on_elements_that_are_left_out_is_not_a_choice(value: 
         ("x[:, : n.sum()]", "x[:, : n.sum().item()]"),
         ("x[n.argmax()]", "x[n.argmax().item()]"),
         ("x[:, n.argmax()]", "x.select(1, n.argmax().item())"),
+        (
+            "torch.repeat_interleave(x, n, dim=0) / n.sum()",
+            "torch.repeat_interleave(x, n, dim=0, output_size=n.sum().item()) / n.sum()",
+        ),
+        (
+            "torch.repeat_interleave(x, n, dim=(0)) / n.sum()",
+            "torch.repeat_interleave(x, n, dim=0, output_size=n.sum().item()) / n.sum()",
+        ),
+        ("torch.repeat_interleave(x, repeats=n) / x.sum()", None),
         ("x[n.argsort()]", None),
         ("x[n.argmax(-1)]", None),
         ("x[(n > 0).any()]", None),

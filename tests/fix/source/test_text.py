@@ -1,97 +1,105 @@
-"""A function is taken out of a file and put back without touching anything else."""
+"""Positions in a text, whatever characters and line endings it has."""
 
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullgraph.fix.source.text import enclosing_function, replaced, with_imports
-
-BODIES = st.sampled_from(
-    [
-        "return x",
-        "y = x + 1  # why\n    return y",
-        '"""A text\n  that is not\nindented."""\n    return x',
-        "for i in range(3):\n        x = x + i\n    return x",
-        "def inner(z):\n        return z * x\n    return inner(x)",
-        "return f'''{x}\n  and {x}'''",
-    ]
+from fullgraph.fix.source.edits import apply_edits
+from fullgraph.fix.source.locate import function_at, nodes_at, statement_of
+from fullgraph.fix.source.module_level import insert_at_top, missing_imports
+from fullgraph.fix.source.text import (
+    keep_line_endings,
+    line_at,
+    line_start,
+    read_source,
+    source_line,
+    source_of,
+    split_lines,
 )
 
-
-def indented(text: str, indent: str) -> str:
-    """As a person would: what is within quotes keeps its own margin."""
-    lines = text.splitlines(keepends=True)
-    quoted = {
-        number
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno
-        for number in range(node.lineno + 1, node.end_lineno + 1)
-    }
-    return "".join(
-        line if number in quoted or not line.strip() else indent + line
-        for number, line in enumerate(lines, 1)
-    )
+odd = st.text(alphabet="ab é𝒳\x0c\x1c\u2028#", max_size=6)
 
 
-@st.composite
-def files(draw: st.DrawFn) -> str:
-    parts = ["import torch\n\n\n"]
-    for number in range(draw(st.integers(1, 4))):
-        function = f"def f{number}(x):\n    {draw(BODIES)}\n"
-        if draw(st.booleans()):
-            parts.append(f"class C{number}:\n    @staticmethod\n{indented(function, '    ')}\n\n")
-        else:
-            parts.append(f"{function}\n\n")
-    return "".join(parts)
+@given(st.text("ab\n\x0c\x1c", max_size=30))
+def test_lines_and_offsets_agree(text: str) -> None:
+    lines = split_lines(text)
+    assert "".join(lines) == text
+    for number, line in enumerate(lines, 1):
+        assert source_line(text, number) == line.removesuffix("\n")
+        assert line_at(text, line_start(text, number)) == number
+    assert line_start(text, len(lines) + 1) == len(text)
+    assert source_line(text, len(lines) + 1) == ""
 
 
-@given(files())
-def test_a_function_put_back_as_it_was_leaves_the_file_as_it_was(text: str) -> None:
-    for line in range(1, len(text.splitlines()) + 1):
-        for outermost in (False, True):
-            block = enclosing_function(text, line, outermost=outermost)
-            if block is not None:
-                assert replaced(text, block, block.text) == text
-                assert block.first <= line <= block.last
-                ast.parse(block.text)
+@given(odd, odd)
+def test_a_column_counts_characters(before: str, after: str) -> None:
+    source = f"def f(x):\n    a = '{before}', x.y(1, 2), '{after}'\n    return a\n"
+    tree = ast.parse(source)
+    column = split_lines(source)[1].index("x.y(") + 1
+    found = nodes_at(tree, 2, column, source)
+    assert source_of(source, found[0]) == "x"
+    assert "x.y(1, 2)" in [source_of(source, node) for node in found]
 
 
-@given(files(), BODIES)
-def test_only_the_function_changes(text: str, body: str) -> None:
-    block = enclosing_function(
-        text, next(n for n, each in enumerate(text.splitlines(), 1) if "def f0" in each)
-    )
-    assert block is not None
-    new = replaced(text, block, f"def f0(x):\n    {body}\n")
-    lines = text.splitlines()
-    assert new.splitlines()[: block.first - 1] == lines[: block.first - 1]
-    assert (
-        new.splitlines()[len(new.splitlines()) - len(lines[block.last :]) :] == lines[block.last :]
-    )
-    ast.parse(new)
+NESTED = """\
+def outer(x):
+    def inner(y):
+        return y
+    return inner(x)
+
+async def later(x):
+    return x
+
+z = 1
+"""
 
 
-def test_a_line_outside_of_functions_has_none() -> None:
-    assert enclosing_function("import torch\n\nx = 1\n", 3) is None
+def test_the_innermost_function_around_a_line() -> None:
+    tree = ast.parse(NESTED)
+    found = [function_at(tree, line) for line in (3, 4, 7, 9)]
+    assert [each.name if each else None for each in found] == ["inner", "outer", None, None]
 
 
-def test_an_import_that_is_there_is_not_added() -> None:
+def test_the_statement_around_a_node() -> None:
+    tree = ast.parse(NESTED)
+    call = next(node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    assert isinstance(statement_of(tree, call), ast.Return)
+
+
+def test_line_endings_stay(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_bytes(b"a = 1\r\nb = 2\r\n")
+    assert read_source(str(file)) == "a = 1\nb = 2\n"
+    assert keep_line_endings("a = 1\nb = 3\n", "a = 1\r\nb = 2\r\n") == "a = 1\r\nb = 3\r\n"
+
+
+def test_a_file_that_is_not_utf_8_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_bytes(b"a = '\xff'\n")
+    assert read_source(str(file)) is None
+    assert read_source(str(tmp_path / "missing.py")) is None
+
+
+def test_an_import_that_is_there_is_not_missing() -> None:
     text = '"""About."""\n\nimport torch\nfrom math import pi\n\nx = pi\n'
-    assert with_imports(text, ("import torch",)) == (text, ())
-    together = "import math, torch\n"
-    assert with_imports(together, ("import math", "import torch")) == (together, ())
-    new, added = with_imports(text, ("import math", "import torch"))
-    assert added == ("import math",)
-    assert new.index("import math") > new.index("from math import pi")
-    assert new.startswith('"""About."""\n')
+    assert missing_imports(text, ["import torch"]) == ()
+    assert missing_imports("import math, torch\n", ["import math", "import torch"]) == ()
+    assert missing_imports(text, ["import math", "import torch"]) == ("import math",)
+
+
+def test_an_import_goes_below_the_others() -> None:
+    text = '"""About."""\n\nimport torch\n\nx = 1\n'
+    new = apply_edits(text, insert_at_top(text, ["import math"], []))
+    assert new == '"""About."""\n\nimport torch\nimport math\n\nx = 1\n'
 
 
 def test_new_code_stands_below_the_import_that_it_needs() -> None:
     text = "import os\nos.environ['A'] = '1'\nimport torch\n\n\ndef f(x):\n    return x\n"
     helper = "\n\n@torch.compiler.disable\ndef g(x):\n    return x\n"
-    new, _ = with_imports(text, ("import torch", helper))
+    new = apply_edits(text, insert_at_top(text, [], [helper]))
     exec(compile(new, "program.py", "exec"), {})
     assert new.index("import torch") < new.index("def g") < new.index("def f")

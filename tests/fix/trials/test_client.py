@@ -1,4 +1,4 @@
-"""A program that cannot be forked is run anew for each trial."""
+"""A program that cannot be forked is run again for each trial."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from fullgraph.fix.model import Plan
-from fullgraph.fix.trials.client import Workshop
+from fullgraph.fix.model import FixPlan, TrialRequest
+from fullgraph.fix.trials.client import ProgramTrialRunner
 from fullgraph.fix.trials.fork import can_fork
+from fullgraph.fix.trials.runner import run_trial
 
 PROGRAM = """\
 import torch
@@ -21,10 +22,10 @@ f({inputs})
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramTrialRunner:
     monkeypatch.setenv("FULLGRAPH_FORKS", "0")
     (tmp_path / "program.py").write_text(PROGRAM.format(inputs="torch.ones(3)"))
-    return Workshop([str(tmp_path / "program.py")], deadline=time.monotonic() + 60)
+    return ProgramTrialRunner([str(tmp_path / "program.py")], deadline=time.monotonic() + 60)
 
 
 def test_a_program_without_gradients_can_be_forked() -> None:
@@ -32,12 +33,12 @@ def test_a_program_without_gradients_can_be_forked() -> None:
         assert can_fork()
 
 
-def test_trials_without_forks(workshop: Workshop) -> None:
-    with workshop as shop:
-        assert shop.runs_anew
-        before = shop.answer(shop.ask("reference"))
-        plan = Plan(settings={"capture_scalar_outputs": True})
-        after = shop.answer(shop.ask("trial", plan, varied=False))
+def test_trials_without_forks(runner: ProgramTrialRunner) -> None:
+    with runner:
+        assert runner.reruns_program
+        before = run_trial(runner, TrialRequest("reference"))
+        plan = FixPlan(settings={"capture_scalar_outputs": True})
+        after = run_trial(runner, TrialRequest("trial", plan, varied=False))
     assert before.report is not None
     assert before.report.summary.sites == 1
     assert after.report is not None
@@ -45,9 +46,11 @@ def test_trials_without_forks(workshop: Workshop) -> None:
     assert not after.differences
 
 
-def test_a_program_that_is_another_one_each_time(workshop: Workshop, tmp_path: Path) -> None:
+def test_a_program_that_differs_each_time_is_noticed(
+    runner: ProgramTrialRunner, tmp_path: Path
+) -> None:
     (tmp_path / "program.py").write_text(PROGRAM.format(inputs="torch.randn(3)"))
-    with workshop as shop:
-        shop.answer(shop.ask("reference"))
-        again = shop.answer(shop.ask("trial", varied=False))
+    with runner:
+        run_trial(runner, TrialRequest("reference"))
+        again = run_trial(runner, TrialRequest("trial", varied=False))
     assert "differs by" in again.differences[0].what

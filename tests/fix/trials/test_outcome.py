@@ -10,27 +10,22 @@ from typing import Any
 import pytest
 import torch
 
-from fullgraph.fix.record.recorder import Call, Modes, Target, cloned
+from fullgraph.fix.record.recorder import CallContext, CompiledTarget, RecordedCall, clone_inputs
+from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.vary_inputs import variations
-from fullgraph.outcomes.observe import (
-    NO_GRADIENT,
-    Outcome,
-    compared,
-    flattened,
-    module_state,
-    run_call,
-)
+from fullgraph.outcomes.compare import compare_outcomes
+from fullgraph.outcomes.observe import NO_GRADIENT, CallOutcome, flattened, module_state
 
 
-def outcome(function: Callable[..., Any], *args: Any) -> Outcome:
-    target = Target("f", function, {})
+def outcome(function: Callable[..., Any], *args: Any) -> CallOutcome:
+    target = CompiledTarget("f", function, {})
     torch.manual_seed(0)
-    return run_call(Call(target, args, {}, Modes.current()), function, target)
+    return run_call(RecordedCall(target, args, {}, CallContext.current()), function, target)
 
 
 def problems(one: Callable[..., Any], other: Callable[..., Any], *args: Any, **how: Any) -> str:
     how.setdefault("exact", True)
-    return " ".join(compared(outcome(one, *args), outcome(other, *args), **how).problems)
+    return " ".join(compare_outcomes(outcome(one, *args), outcome(other, *args), **how).problems)
 
 
 X = torch.arange(6.0)
@@ -42,7 +37,7 @@ def test_the_same_is_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "says"),
+    ("other", "message"),
     [
         (lambda x: x + 1.0000001, "differs by"),
         (lambda x: (x + 1).double(), "float64 instead of"),
@@ -56,8 +51,8 @@ def test_the_same_is_the_same() -> None:
         (lambda x: x + [][0], "raises IndexError"),
     ],
 )
-def test_a_difference_is_seen(other: Callable[..., Any], says: str) -> None:
-    assert says in problems(lambda x: x + 1, other, X)
+def test_a_difference_is_seen(other: Callable[..., Any], message: str) -> None:
+    assert message in problems(lambda x: x + 1, other, X)
 
 
 def test_rounding_is_allowed_only_where_it_is_said_to_be() -> None:
@@ -74,13 +69,13 @@ def test_lines_may_be_dropped_or_reordered_only_where_it_is_said() -> None:
         print("two")
         return x
 
-    def swapped(x: torch.Tensor) -> torch.Tensor:
+    def replace_nodes(x: torch.Tensor) -> torch.Tensor:
         print("two")
         print("one")
         return x
 
-    assert problems(chatty, swapped, X)
-    assert not problems(chatty, swapped, X, effects="reordered")
+    assert problems(chatty, replace_nodes, X)
+    assert not problems(chatty, replace_nodes, X, effects="reordered")
     assert problems(chatty, lambda x: x, X, effects="reordered")
     assert not problems(chatty, lambda x: x, X, effects="dropped")
     assert problems(lambda x: x, chatty, X, effects="dropped")
@@ -94,24 +89,26 @@ def test_another_gradient_is_seen() -> None:
 
 def test_module_state_is_compared() -> None:
     module = torch.nn.BatchNorm1d(3)
-    target = Target("m", module, {})
-    call = Call(target, (torch.randn(4, 3),), {}, Modes.current())
+    target = CompiledTarget("m", module, {})
+    call = RecordedCall(target, (torch.randn(4, 3),), {}, CallContext.current())
     first = run_call(call, module, target)
     second = run_call(call, module, target)
-    assert any("state" in each for each in compared(first, second, exact=True).problems)
+    assert any("state" in each for each in compare_outcomes(first, second, exact=True).problems)
 
 
 def test_copies_share_memory_as_the_originals_do() -> None:
     base = torch.zeros(4)
-    copied, view = cloned((base, base[1:]))
+    copied, view = clone_inputs((base, base[1:]))
     view.add_(1)
     assert copied.tolist() == [0, 1, 1, 1]
     assert base.tolist() == [0, 0, 0, 0]
 
 
 def test_variations_keep_shapes_and_reach_other_values() -> None:
-    target = Target("f", lambda *_: None, {})
-    call = Call(target, (torch.randn(4, 2), torch.tensor([3, 1, 2, 2])), {}, Modes.current())
+    target = CompiledTarget("f", lambda *_: None, {})
+    call = RecordedCall(
+        target, (torch.randn(4, 2), torch.tensor([3, 1, 2, 2])), {}, CallContext.current()
+    )
     varied = dict(variations(call))
     assert {"other numbers", "negated", "integers shuffled", "integers one less"} <= set(varied)
     for name, each in varied.items():
@@ -122,20 +119,20 @@ def test_variations_keep_shapes_and_reach_other_values() -> None:
 
 
 def test_a_gradient_of_zeros_is_none_only_where_the_backend_makes_it() -> None:
-    none = Outcome(gradients={"weight": NO_GRADIENT})
-    zeros = Outcome(gradients={"weight": torch.zeros(2)})
-    some = Outcome(gradients={"weight": torch.tensor([0.0, 1e-9])})
-    assert compared(none, zeros, exact=False).problems
-    allowed = compared(none, zeros, exact=False, allow_zeros=True)
+    none = CallOutcome(gradients={"weight": NO_GRADIENT})
+    zeros = CallOutcome(gradients={"weight": torch.zeros(2)})
+    some = CallOutcome(gradients={"weight": torch.tensor([0.0, 1e-9])})
+    assert compare_outcomes(none, zeros, exact=False).problems
+    allowed = compare_outcomes(none, zeros, exact=False, allow_zeros=True)
     assert (allowed.problems, allowed.zeros) == ([], 1)
-    assert compared(none, some, exact=False, allow_zeros=True).problems
-    assert compared(zeros, none, exact=False, allow_zeros=True).problems
+    assert compare_outcomes(none, some, exact=False, allow_zeros=True).problems
+    assert compare_outcomes(zeros, none, exact=False, allow_zeros=True).problems
 
 
 def test_what_looks_nearly_the_same_is_not() -> None:
     def differ(one: object, other: object, *, exact: bool) -> bool:
-        outcomes = (Outcome(outputs=flattened(value)) for value in (one, other))
-        return bool(compared(*outcomes, exact=exact).problems)
+        outcomes = (CallOutcome(outputs=flattened(value)) for value in (one, other))
+        return bool(compare_outcomes(*outcomes, exact=exact).problems)
 
     assert differ(20000, 20001, exact=False)
     assert differ(1, 1.0, exact=False)
@@ -143,10 +140,10 @@ def test_what_looks_nearly_the_same_is_not() -> None:
     assert differ(torch.tensor([0.0]), torch.tensor([-0.0]), exact=True)
     assert not differ(torch.tensor([0.0]), torch.tensor([-0.0]), exact=False)
     module = torch.nn.BatchNorm1d(100)
-    before = Outcome(state=module_state(module))
+    before = CallOutcome(state=module_state(module))
     module.running_mean[:2] = torch.tensor([1.0, 2.0])
-    between = Outcome(state=module_state(module))
+    between = CallOutcome(state=module_state(module))
     module.running_mean[:2] = torch.tensor([2.0, 1.0])
-    after = Outcome(state=module_state(module))
-    assert compared(before, between, exact=True).problems
-    assert compared(between, after, exact=True).problems
+    after = CallOutcome(state=module_state(module))
+    assert compare_outcomes(before, between, exact=True).problems
+    assert compare_outcomes(between, after, exact=True).problems

@@ -1,8 +1,8 @@
-"""Python imports this by itself at the start of a program that `fullgraph run` runs.
+"""Starts capturing in a program that `fullgraph run` runs: Python imports this file at startup.
 
-Its folder is put on PYTHONPATH, which the program's own child processes inherit. It has to be
-invisible: it takes its folder off sys.path again, hands over to the sitecustomize that the user
-may have, and imports nothing of fullgraph until the program imports torch._dynamo.
+Its folder is on PYTHONPATH, which child processes of the program inherit. The program must not
+notice it. Therefore it removes its folder from sys.path, runs the user's own sitecustomize, and
+imports nothing of fullgraph until the program imports torch._dynamo.
 """
 
 import importlib
@@ -13,7 +13,8 @@ import sys
 from typing import Any
 
 
-def _leave_no_trace() -> None:
+def _remove_from_path() -> None:
+    """Remove this folder from sys.path and run the user's own sitecustomize."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
@@ -24,7 +25,7 @@ def _leave_no_trace() -> None:
 
 
 class _AfterImport:
-    """Does something when a module has been imported, and is gone then."""
+    """A meta path finder that calls a function after a module has been imported, once."""
 
     def __init__(self, name: str, action: Any) -> None:
         self._name = name
@@ -33,6 +34,7 @@ class _AfterImport:
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> "importlib.machinery.ModuleSpec | None":
+        """Return the spec of the module that is waited for, and run the action after its import."""
         if name != self._name:
             return None
         sys.meta_path.remove(self)
@@ -43,7 +45,7 @@ class _AfterImport:
 
 
 def _run_afterwards(loader: Any, action: Any) -> None:
-    """Have `loader` call `action` once the module is there, and forget about it."""
+    """Make `loader` call `action` after it has executed the module."""
     run = loader.exec_module
 
     def run_then_act(module: Any) -> None:
@@ -56,20 +58,20 @@ def _run_afterwards(loader: Any, action: Any) -> None:
 
 def _start() -> None:
     try:
-        _import_our_own("fullgraph.capture.child_process").start(_FOLDER)
+        _import_isolated("fullgraph.capture.child_process").start(_FOLDER)
     except Exception as error:
-        _tell_that_nothing_is_captured(error)
+        _write_problem(error)
 
 
-def _mend() -> None:
+def _apply_fixes() -> None:
     try:
-        _import_our_own("fullgraph.fix.runtime.activate").start(_PLAN)
+        _import_isolated("fullgraph.fix.runtime.activate").start(_PLAN)
     except Exception as error:
-        sys.stderr.write(f"fullgraph: the program runs as it is, not mended: {error}\n")
+        sys.stderr.write(f"fullgraph: running without fixes: {error}\n")
 
 
-def _import_our_own(name: str) -> Any:
-    """Import as if the program were not there: a file of its own may have the same name."""
+def _import_isolated(name: str) -> Any:
+    """Import a module of fullgraph even if the program has a file of the same name."""
     path, ours = sys.path[:], ("fullgraph", "msgspec")
     theirs = {
         key: sys.modules.pop(key)
@@ -92,8 +94,8 @@ def _is_installed(module: Any) -> bool:
     return folder in _PATH
 
 
-def _tell_that_nothing_is_captured(error: Exception) -> None:
-    """With Python's own means, as ours are what failed."""
+def _write_problem(error: Exception) -> None:
+    """Write a session with a fatal problem, without using fullgraph, which failed."""
     import json
 
     message = f"nothing is captured in process {os.getpid()} ({sys.executable}): {error}"
@@ -109,12 +111,12 @@ def _tell_that_nothing_is_captured(error: Exception) -> None:
         sys.stderr.write(f"fullgraph: {message}\n")
 
 
-# Read now: the program may change its environment before it imports torch.
+# Read here because the program may change its environment before it imports torch.
 _FOLDER = os.environ.get("FULLGRAPH_CAPTURE", "")
 _PLAN = os.environ.get("FULLGRAPH_PLAN", "")
-_leave_no_trace()
+_remove_from_path()
 _PATH = sys.path[:]
 if _FOLDER:
     sys.meta_path.insert(0, _AfterImport("torch._dynamo", _start))
 if _PLAN:
-    sys.meta_path.insert(0, _AfterImport("torch", _mend))
+    sys.meta_path.insert(0, _AfterImport("torch", _apply_fixes))

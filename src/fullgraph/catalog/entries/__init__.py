@@ -1,1 +1,1 @@
-"""One file an entry of the registry, named after its id; see docs/catalog.md."""
+"""One file per registry entry, named after its id; see docs/catalog.md."""

@@ -1,5 +1,5 @@
-"""Two tensor subclasses that refuse to be mixed, units of measure for example, meet in one
-operation: each `__torch_function__` returns NotImplemented. Eager raises as well.
+"""An operation mixes two tensor subclasses that refuse to be mixed, such as two units of measure.
+Each `__torch_function__` returns NotImplemented. Eager mode raises as well.
 """
 
 import torch
@@ -39,5 +39,7 @@ def in_meters(length, height):
 
 @fix("move", "exact", before=in_meters)
 def fixed(length, height):
-    """Converted to one unit first, both arguments are of one class, and it handles the call."""
+    """The height is converted to meters before the call. Both arguments then have the same class,
+    which handles the call.
+    """
     return torch.add(length, height)

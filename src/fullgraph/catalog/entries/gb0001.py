@@ -1,4 +1,4 @@
-"""The wrapping is taken off a tensor subclass inside the compiled function, with
+"""The compiled function converts a tensor subclass to a plain tensor with
 `x.as_subclass(torch.Tensor)`.
 """
 
@@ -26,7 +26,7 @@ def unwrap(image):
 
 @fix("move", "exact", before=unwrap)
 def fixed(pixels):
-    """Taken off at the border, the graph never sees the subclass. It costs nothing: the memory is
-    shared.
+    """The caller converts the tensor before the call, so the graph never sees the subclass. The
+    conversion copies nothing: both tensors share memory.
     """
     return pixels - pixels.mean()

@@ -1,5 +1,5 @@
-"""An `assert` about a size fails for the input at hand: a layer that pairs up its rows, say, gets
-an odd number of them. The size is a symbol of the graph, and the check is false for it.
+"""An `assert` about a size fails for the given input. For example, a layer that pairs its rows gets
+an odd number of rows. The size is a symbol in the graph, and the check is false for it.
 """
 
 import torch
@@ -21,8 +21,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """An odd last row is paired with itself, so its mean is the row; for an even number of rows
-    nothing changes."""
+    """An odd last row is paired with itself, so its mean is the row. Even numbers of rows give the
+    same result as before.
+    """
     if x.shape[0] % 2 == 1:
         x = torch.cat([x, x[-1:]])
     return x.view(-1, 2, 8).mean(dim=1)

@@ -1,5 +1,5 @@
-"""torch.compile is put on a function that yields: a loader, or a sampler that hands out one step
-after the other.
+"""torch.compile is applied to a generator function, such as a loader or a sampler that yields one
+step at a time.
 """
 
 import torch
@@ -18,5 +18,5 @@ def breaks(x):
 
 @fix("move", "exact", after=lambda rows: (row for row in rows))
 def fixed(x):
-    """The compiled function computes all rows at once; handing them out one by one is for later."""
+    """The compiled function computes all rows at once. The caller then yields them one by one."""
     return x.softmax(dim=-1).unbind()

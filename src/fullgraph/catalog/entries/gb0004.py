@@ -1,5 +1,5 @@
-"""A mixin deletes a cached value with `super().__delattr__(...)`, and the module that it belongs to
-was declared static for Dynamo, `torchdynamo_force_dynamic = False`.
+"""A mixin deletes a cached value with `super().__delattr__(...)`. Its module is declared static for
+Dynamo with `torchdynamo_force_dynamic = False`.
 """
 
 import torch
@@ -37,5 +37,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without the mark Dynamo keeps track of the module's attributes, and may delete one."""
+    """Without `torchdynamo_force_dynamic` Dynamo tracks the attributes of the module and can delete
+    one.
+    """
     return encoder(x)

@@ -1,5 +1,5 @@
-"""A date, a Decimal or another object that is implemented in C is turned into a string inside the
-compiled function, for a name or a key: `{str(today): loss}`.
+"""The compiled function converts a date, a Decimal or another object implemented in C to a string,
+for a name or a key: `{str(today): loss}`.
 """
 
 import datetime
@@ -22,5 +22,5 @@ def breaks(x):
 
 @fix("move", "exact")
 def fixed(x):
-    """The string is made once, outside; while tracing it is a constant."""
+    """The string is made once, outside. It is a constant during tracing."""
     return {DAY_TEXT: x.mean(dim=-1)}

@@ -1,6 +1,6 @@
-"""An exception class of one's own has an `__init__` that calls `super().__init__(message)`, and the
-compiled function raises it. What super() finds there is written in C, while Dynamo expects a
-function of Python; so it is for a module that a base class keeps as an attribute.
+"""A custom exception class has an `__init__` that calls `super().__init__(message)`, and the
+compiled function raises it. The inherited method is written in C, but Dynamo expects a Python
+function. A module that a base class stores as an attribute causes the same break.
 """
 
 import torch
@@ -34,7 +34,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """An exception keeps what it is raised with in `args`, so the class needs no `__init__`."""
+    """An exception stores its arguments in `args`, so the class needs no `__init__`."""
     try:
         if x.shape[0] < 6:
             raise TooFewRowsInArgs("expected six rows", x.shape[0])
@@ -46,7 +46,7 @@ def fixed(x):
 
 @fix("rewrite", "exact")
 def fixed_with_a_test(x):
-    """What is handled in the same function needs no exception."""
+    """A condition that the same function handles needs no exception."""
     if x.shape[0] < 6:
         x = F.pad(x, (0, 0, 0, 6 - x.shape[0]))
     return x.relu()

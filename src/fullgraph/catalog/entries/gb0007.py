@@ -1,5 +1,5 @@
-"""A forward looks at the clock, frees memory or asks the system for something: a function that
-Dynamo never traces and that cannot be part of a graph.
+"""A forward reads the clock, frees memory or calls the operating system. Dynamo never traces such a
+function, and the function cannot be part of a graph.
 """
 
 import time
@@ -22,7 +22,9 @@ def breaks(x, deadline):
 
 @fix("move", "narrower", before=lambda x, deadline: (x, time.monotonic() < deadline))
 def fixed(x, in_time):
-    """The clock is read before the call, not in the midst of it; the flag picks the graph."""
+    """The caller reads the clock before the call instead of in the middle of it. Dynamo guards on
+    the flag and compiles one graph per value.
+    """
     estimate = x.softmax(dim=-1)
     if in_time:
         estimate = estimate.sqrt()

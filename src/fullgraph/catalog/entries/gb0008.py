@@ -1,5 +1,5 @@
-"""A forward calls an object from a library that Dynamo keeps out of, such as a polynomial of NumPy
-that serves as a schedule.
+"""A forward calls an object of a library that Dynamo does not trace into, such as a NumPy
+polynomial used as a schedule.
 """
 
 import numpy as np
@@ -20,5 +20,7 @@ def breaks(x, progress):
 
 @fix("move", "exact", before=lambda x, progress: (x, torch.tensor(schedule(progress))))
 def fixed(x, scale):
-    """The schedule is asked before the call; a tensor keeps new values from compiling again."""
+    """The caller evaluates the schedule before the call. The scale is a tensor, so new values do
+    not recompile.
+    """
     return x * scale.to(x.dtype)

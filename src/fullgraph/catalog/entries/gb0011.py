@@ -1,5 +1,5 @@
-"""A variable is only set in one branch or in the body of a loop, and this time that code is not
-run. Python raises an UnboundLocalError at the same line.
+"""A variable is set only in one branch or in the body of a loop, and that code does not run for
+this input. Python raises an UnboundLocalError at the same line.
 """
 
 import torch

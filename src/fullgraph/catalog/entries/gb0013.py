@@ -1,4 +1,4 @@
-"""A hook was registered before, and the compiled function takes it off with `handle.remove()`."""
+"""The compiled function removes a hook that was registered earlier, with `handle.remove()`."""
 
 import torch
 
@@ -27,5 +27,5 @@ def unhook(weight, x):
 
 @fix("move", "exact", before=unhook)
 def fixed(weight, x):
-    """Hooks are put on and taken off around the compiled function, not inside it."""
+    """Hooks are registered and removed outside the compiled function."""
     return (x * weight).sum()

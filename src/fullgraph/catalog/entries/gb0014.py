@@ -1,5 +1,5 @@
-"""A model uses nn.LSTM, nn.GRU or nn.RNN. By default Dynamo leaves these modules alone and breaks
-before and after each call.
+"""A model uses nn.LSTM, nn.GRU or nn.RNN. By default Dynamo does not trace into these modules and
+breaks at each call.
 """
 
 import torch
@@ -21,6 +21,6 @@ def breaks(x):
 
 @fix("setting", "equal", allow_rnn=True)
 def fixed(x):
-    """With allow_rnn Dynamo traces these modules like any other."""
+    """With allow_rnn Dynamo traces into these modules."""
     states, _ = encoder(x)
     return states.mean(dim=1)

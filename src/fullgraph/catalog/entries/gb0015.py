@@ -1,5 +1,5 @@
-"""A sparse matrix comes into the compiled function: the adjacency of a graph network, a bag of
-words.
+"""A sparse matrix is an input of the compiled function: the adjacency matrix of a graph network, a
+bag of words.
 """
 
 import torch
@@ -23,8 +23,8 @@ def with_product(adjacency, x, weight):
 
 @fix("move", "exact", before=with_product)
 def fixed(neighbours, weight):
-    """The sparse product runs before the graph, in eager, where it is one kernel anyway; all that
-    is dense is compiled.
+    """The sparse product runs before the graph in eager mode, where it is a single kernel. The
+    dense part is compiled.
     """
     return torch.relu(neighbours @ weight)
 
@@ -36,9 +36,9 @@ def with_edges(adjacency, x, weight):
 
 @fix("rewrite", "equal", before=with_edges)
 def fixed_with_edges(rows, columns, values, x, weight):
-    """Indices and values are dense tensors, and a product with them is a gather and a scatter-add,
-    which the compiler can fuse with its neighbours. They are copied, for a view into a sparse
-    tensor cannot be an input either.
+    """Indices and values are dense tensors, and a product with them is a gather and a scatter-add.
+    The compiler can fuse these with the surrounding operations. Both tensors are copied, because a
+    view of a sparse tensor cannot be an input either.
     """
     neighbours = torch.zeros_like(x).index_add(0, rows, values[:, None] * x[columns])
     return torch.relu(neighbours @ weight)

@@ -1,5 +1,5 @@
-"""A batch of sequences of different lengths as a nested tensor, made with `torch.nested`'s default
-layout.
+"""A nested tensor holds a batch of sequences of different lengths and has the default layout of
+`torch.nested`.
 """
 
 import warnings
@@ -9,7 +9,7 @@ import torch
 from fullgraph.catalog.fix_decorator import fix
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # nested tensors are a prototype, says torch
+    warnings.simplefilter("ignore")  # torch warns that nested tensors are a prototype
     PARTS = [torch.arange(6.0).reshape(2, 3), torch.arange(9.0).reshape(3, 3)]
     SENTENCES = torch.nested.nested_tensor(PARTS)
     SENTENCES_JAGGED = torch.nested.nested_tensor(PARTS, layout=torch.jagged)
@@ -26,6 +26,6 @@ def breaks(weight):
 
 @fix("rewrite", "equal")
 def fixed(weight):
-    """layout=torch.jagged is the kind of nested tensor that torch.compile was taught."""
+    """torch.compile supports nested tensors with layout=torch.jagged."""
     hidden = torch.nn.functional.linear(SENTENCES_JAGGED, weight)
     return torch.nested.to_padded_tensor(hidden, 0.0)

@@ -1,5 +1,5 @@
-"""The operator behind reusable regions is called by hand, `invoke_subgraph(block, "block", x)`. It
-is meant for graphs that the compiler has made, not for functions.
+"""The operator behind reusable regions is called directly, `invoke_subgraph(block, "block", x)`. It
+expects a graph made by the compiler, not a function.
 """
 
 import torch
@@ -27,8 +27,9 @@ region = torch.compiler.nested_compile_region(block)
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """nested_compile_region marks a function as a region, and the compiler then makes the graph and
-    the call itself."""
+    """nested_compile_region marks a function as a region. The compiler then makes the graph and the
+    call.
+    """
     for _ in range(3):
         (x,) = region(x, weight)
     return x

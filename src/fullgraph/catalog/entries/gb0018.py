@@ -1,5 +1,5 @@
-"""A compiled function is called while something else traces with fake tensors, and gets a size that
-this outer trace knows only as a symbol without a value, from nonzero() for instance.
+"""A compiled function is called during another trace that uses fake tensors. It gets a size that is
+an unbacked symbol of the outer trace, for example from nonzero().
 """
 
 import torch
@@ -7,8 +7,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 INSTEAD = (
-    "Leave torch.compile out of what is traced from outside: call the function itself there, or "
-    "compile the outermost function alone."
+    "Do not call torch.compile inside the outer trace: call the original function there, or "
+    "compile only the outermost function."
 )
 
 with FakeTensorMode(shape_env=ShapeEnv()):

@@ -1,6 +1,4 @@
-"""The `ctx` of a custom autograd function is put away somewhere, here in a list, to look at it
-later.
-"""
+"""The `ctx` of a custom autograd function is stored elsewhere, here in a list, to be read later."""
 
 import torch
 
@@ -43,6 +41,7 @@ def breaks(x):
 
 @fix("rewrite", "narrower")
 def fixed(x):
-    """Only what is wanted later is put away, here the shape of the input; the context itself stays
-    inside. It does where plain values are wanted, not the context."""
+    """Only the needed value is stored, here the shape of the input, and the context stays inside.
+    This works if the later code needs plain values, not the context.
+    """
     return SquareWithShapes.apply(x).sum()

@@ -1,5 +1,5 @@
-"""A package has put an object in the place of a module, as lazy or configurable packages do
-(`sys.modules[__name__] = Settings()`), and it is imported inside the compiled function.
+"""A package replaces its module by an object, as lazy or configurable packages do
+(`sys.modules[__name__] = Settings()`). The compiled function imports it.
 """
 
 import sys
@@ -26,5 +26,5 @@ def breaks(x):
 
 @fix("move", "exact")
 def fixed(x):
-    """Imported at the top of the file, it is an ordinary object of the module's globals."""
+    """The import is at the top of the file, so the object is an ordinary global."""
     return x * settings.scale

@@ -1,5 +1,5 @@
-"""Somebody put `torch._dynamo.graph_break()` into a forward to split the graph while hunting a bug
-or a slow compile, and the call stayed behind.
+"""A forward contains `torch._dynamo.graph_break()`. The call was added to split the graph while
+debugging an error or a slow compilation, and was not removed.
 """
 
 import torch
@@ -19,6 +19,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The call does nothing but split the graph, so it can go."""
+    """The call only splits the graph, so it can be removed."""
     hidden = torch.relu(x)
     return hidden * 2 + 1

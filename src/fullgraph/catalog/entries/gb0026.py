@@ -1,5 +1,5 @@
-"""A tensor subclass is made from a list or from sizes in the compiled function. Its constructor
-takes all that `torch.Tensor(...)` takes; Dynamo knows it for one tensor only.
+"""The compiled function makes a tensor subclass from a list or from sizes. The constructor accepts
+the arguments of `torch.Tensor(...)`, but Dynamo supports it for a single tensor only.
 """
 
 import torch
@@ -22,6 +22,6 @@ def breaks(pixels):
 
 @fix("rewrite", "exact")
 def fixed(pixels):
-    """First a tensor, then the subclass around it."""
+    """A plain tensor is made first, then the subclass is made from that tensor."""
     tint = Color(torch.tensor([1.0, 0.9, 0.8]))
     return pixels * tint

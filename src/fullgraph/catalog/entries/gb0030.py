@@ -1,5 +1,5 @@
-"""A `comptime` block, run by the compiler while it traces, was used to look at the state of a
-compilation, and it ends the graph on purpose with `ctx.graph_break()`.
+"""A `comptime` block, which the compiler runs during tracing, inspects the state of the
+compilation. It ends the graph on purpose with `ctx.graph_break()`.
 """
 
 import torch
@@ -25,7 +25,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without its `graph_break()` the block only looks, which leaves the graph whole."""
+    """Without its `graph_break()` the block only prints, and the graph stays whole."""
     hidden = torch.relu(x)
 
     @comptime

@@ -1,6 +1,6 @@
-"""A module overrides `__getattribute__`, to log or to check what is read, with code that cannot be
-traced. It shows for modules that Dynamo takes as they are instead of tracing their code: in a
-strict torch.export, or if marked as below.
+"""A module overrides `__getattribute__`, to log or check reads, with code that cannot be traced.
+This matters for modules whose code Dynamo does not trace: in strict torch.export, or with
+`torchdynamo_force_dynamic = False`.
 """
 
 import logging
@@ -44,5 +44,7 @@ def breaks(x):
 
 @fix("rewrite", "dropped")
 def fixed(x):
-    """A property serves the one attribute that needs code, and is traced; the log line is gone."""
+    """A property computes the one attribute that needs code, and Dynamo traces it. The log line is
+    dropped.
+    """
     return x * plain.scale

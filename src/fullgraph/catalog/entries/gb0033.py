@@ -1,6 +1,5 @@
-"""A refinement step stops early when the new estimate is close to the old one:
-`if torch.allclose(new, old):`. The answer is a Python bool made from values that only exist at
-run time.
+"""A refinement step stops early when the new estimate is close to the old one: `if
+torch.allclose(new, old):`. The result is a Python bool that depends on tensor data.
 """
 
 import torch
@@ -21,6 +20,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """torch.isclose(...).all() is the same test as a tensor, and torch.where chooses by it."""
+    """torch.isclose(...).all() is the same test as a tensor, and torch.where selects with it."""
     refined = (x + x.mean()) / 2
     return torch.where(torch.isclose(refined, x).all(), x, refined)

@@ -1,5 +1,5 @@
-"""A helper asserts what its input must look like, and its caller catches the AssertionError to go
-another way. The assertion fails while tracing already, inside a function that is being inlined.
+"""A helper asserts a property of its input, and its caller catches the AssertionError to take
+another path. The assertion fails during tracing, inside a function that is being inlined.
 """
 
 import torch
@@ -25,7 +25,7 @@ def breaks(pixels):
 
 @fix("rewrite", "exact")
 def fixed(pixels):
-    """The shape is known while tracing, so an ordinary `if` on it costs nothing in the graph."""
+    """The shape is known during tracing, so an ordinary `if` on it costs nothing in the graph."""
     if pixels.shape[-1] == 3:
         return luminance(pixels)
     return pixels.squeeze(-1)

@@ -1,12 +1,12 @@
-"""A boolean mask selects elements, `x[x > 0]`, or `nonzero()` finds them: how many there will be,
-and so the shape of the result, depends on the values.
+"""A boolean mask selects elements, `x[x > 0]`, or `nonzero()` finds them. The shape of the result
+is data-dependent.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True torch captures such operators by itself.
+# With fullgraph=True torch captures such operators without a setting.
 BY_DEFAULT = True
 
 
@@ -21,8 +21,8 @@ def breaks(x):
 
 @fix("rewrite", "equal")
 def fixed(x):
-    """What the mask leaves out adds zero to the sum, and the mask counts what is in; the shape
-    stays as it is.
+    """Elements outside the mask add zero to the sum, and the mask counts the elements inside it. No
+    shape is data-dependent.
     """
     mask = x > 0
     return torch.where(mask, x, 0.0).sum() / mask.sum()
@@ -30,6 +30,6 @@ def fixed(x):
 
 @fix("setting", "exact", capture_dynamic_output_shape_ops=True)
 def fixed_by_capturing(x):
-    """The unknown size becomes a symbol in the graph."""
+    """The data-dependent size becomes an unbacked symbol in the graph."""
     positive = x[x > 0]
     return positive.sum() / positive.numel()

@@ -1,5 +1,5 @@
-"""Least squares inside a model: torch.linalg.lstsq gives an empty tensor or a full one for its
-residuals, depending on the rank of the matrix, and nothing tells Dynamo which.
+"""A model solves a least-squares problem. The residuals of torch.linalg.lstsq are empty or full,
+depending on the rank of the matrix, which Dynamo does not know.
 """
 
 import torch
@@ -14,12 +14,12 @@ def inputs():
 
 
 def breaks(features, targets):
-    # In double precision, for the sake of nearly dependent features.
+    # Double precision helps with nearly dependent features.
     return torch.linalg.lstsq(features.double(), targets.double()).solution.float()
 
 
 @fix("rewrite", "narrower")
 def fixed(features, targets):
-    """QR solves the same problem with known shapes, provided that the matrix has full rank."""
+    """QR solves the same problem with known shapes, if the matrix has full rank."""
     q, r = torch.linalg.qr(features.double())
     return torch.linalg.solve_triangular(r, q.mT @ targets.double(), upper=True).float()

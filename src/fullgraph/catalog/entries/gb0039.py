@@ -1,5 +1,5 @@
-"""A helper is called with a string, a number or an object that is different each time. Every new
-value is compiled anew, until Dynamo has had enough and leaves the rest to eager.
+"""A helper is called with a string, a number or an object that differs on each call. Every new
+value recompiles, until Dynamo reaches its recompile limit and runs the rest in eager mode.
 """
 
 import torch
@@ -7,7 +7,7 @@ import torch
 from fullgraph.catalog.fix_decorator import fix
 
 BY_DEFAULT = True
-# Eight by default; a smaller number shows the same with fewer calls.
+# The default is eight; a lower limit needs fewer calls.
 CONFIG = {"recompile_limit": 2}
 
 NAMES = ("query", "key", "value", "output")
@@ -25,7 +25,7 @@ def project(x, name):
 def breaks(x):
     outputs = []
     for name in NAMES:
-        print("projecting", name)  # it breaks the loop, so each call below is compiled by itself
+        print("projecting", name)  # breaks the loop, so each call below compiles separately
         outputs.append(project(x, name))
     return outputs
 
@@ -38,6 +38,7 @@ def announce(x):
 
 @fix("move", "exact", before=announce)
 def fixed(x):
-    """Nothing breaks the loop any more: it is unrolled into one graph, in which each name is a
-    constant, and nothing is compiled twice."""
+    """Nothing breaks the loop, so it is unrolled into one graph. Each name is a constant there, and
+    nothing recompiles.
+    """
     return [project(x, name) for name in NAMES]

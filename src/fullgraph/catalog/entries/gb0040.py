@@ -1,5 +1,5 @@
-"""One branch of a `torch.cond` leaves its input alone and returns it as it is. The result of the
-operator would then sometimes be a new tensor and sometimes the very tensor that went in.
+"""One branch of a `torch.cond` returns its input unchanged. The result would then be either a new
+tensor or an alias of the input.
 """
 
 import torch
@@ -31,13 +31,12 @@ def keep_a_copy(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Both branches now return a tensor of their own, so nothing that comes out is an alias of
-    what went in."""
+    """Both branches return a new tensor, so no output is an alias of an input."""
     return torch.cond(x.norm() > 1.0, clip, keep_a_copy, (x,))
 
 
 @fix("rewrite", "exact")
 def fixed_with_where(x):
-    """For work as cheap as this no branch is needed: torch.where picks between the two results."""
+    """Work as cheap as this needs no branch: torch.where selects between the two results."""
     norm = x.norm()
     return torch.where(norm > 1.0, x / norm, x)

@@ -1,5 +1,5 @@
-"""A branch of a `torch.cond` updates its operand in place, `x.clamp_(...)`. While gradients are
-recorded, the branches of a control flow operator may only read what they are given.
+"""A branch of a `torch.cond` mutates its operand in place, `x.clamp_(...)`. While autograd records,
+the branches of a control flow operator may only read their operands.
 """
 
 import torch
@@ -32,6 +32,7 @@ def clamp(x):
 
 @fix("rewrite", "narrower")
 def fixed(x):
-    """The operation that returns a new tensor leaves the operand as it was. Whoever needs the
-    clamped values afterwards returns them from both branches."""
+    """The out-of-place operation does not change the operand. If later code needs the clamped
+    values, return them from both branches.
+    """
     return torch.cond(x.abs().max() > 1.0, clamp, double, (x,))

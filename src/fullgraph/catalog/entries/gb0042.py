@@ -1,5 +1,5 @@
-"""A block that is repeated many times is marked as a region to compile once, but what is marked is
-a `functools.partial` (or a builtin operator), not a function written in Python.
+"""A repeated block is marked as a region to compile once. The marked object is a
+`functools.partial` or a builtin operator, not a Python function.
 """
 
 import functools
@@ -8,7 +8,7 @@ import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# The region by itself runs in eager; torch.cond compiles its branches there too.
+# The region alone runs in eager mode; torch.cond compiles its branches there too.
 EAGER_RAISES = True
 
 
@@ -38,6 +38,7 @@ def half_block(x, weight):
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """A plain function has code of its own by which the region is recognised and reused; the
-    argument that the partial fixed is passed inside."""
+    """A plain function has a code object by which the region is recognized and reused. The function
+    passes the argument that the partial bound.
+    """
     return torch.cond(x.norm() > 1.0, half_block, skip, (x, weight))

@@ -1,5 +1,5 @@
-"""`only_allow_pt2_compliant_ops` is set, so that only operators which promise to work under
-torch.compile get into graphs, and the model uses an older custom operator without that promise.
+"""`only_allow_pt2_compliant_ops` is set, so graphs may contain only operators that promise to work
+under torch.compile. The model uses an older custom operator without that promise.
 """
 
 import torch
@@ -41,6 +41,7 @@ def _(x, bound):
 
 @fix("rewrite", "exact", only_allow_pt2_compliant_ops=True)
 def fixed(x):
-    """Operators made by `torch.library.custom_op` carry the tag. One that is made by `define`
-    takes it as `tags=torch.Tag.pt2_compliant_tag`, once `torch.library.opcheck` passes."""
+    """Operators made by `torch.library.custom_op` have the tag. For an operator made by `define`,
+    pass `tags=torch.Tag.pt2_compliant_tag` after `torch.library.opcheck` passes.
+    """
     return clip(x, 0.5) + 1

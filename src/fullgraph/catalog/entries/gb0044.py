@@ -1,5 +1,5 @@
-"""Sequences of different lengths are kept in a nested tensor of the default, strided layout, and
-one of them is handed to the compiled function: a view into the nested tensor.
+"""A nested tensor of the default, strided layout holds sequences of different lengths. The compiled
+function gets one of them, which is a view of the nested tensor.
 """
 
 import warnings
@@ -11,7 +11,7 @@ from fullgraph.catalog.fix_decorator import fix
 
 def inputs():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nested tensors are a prototype, says torch
+        warnings.simplefilter("ignore")  # torch warns that nested tensors are a prototype
         batch = torch.nested.nested_tensor([torch.randn(2, 3), torch.randn(4, 3)])
     return batch.unbind()[1]
 
@@ -26,5 +26,5 @@ def alone(sentence):
 
 @fix("move", "exact", before=alone)
 def fixed(sentence):
-    """A copy is no view of anything, and the nested tensor stays outside of the graph."""
+    """A copy is not a view, and the nested tensor stays outside the graph."""
     return torch.softmax(sentence, dim=-1)

@@ -1,5 +1,5 @@
-"""A layer asks whether its input was made in inference mode, to clone it before it is saved or
-changed in place.
+"""A layer checks whether its input was made in inference mode, to clone it before saving or
+mutating it.
 """
 
 import torch
@@ -23,7 +23,7 @@ def ask(x):
 
 @fix("move", "exact", before=ask)
 def fixed(x, is_inference):
-    """The caller asks in eager and passes a bool."""
+    """The caller checks in eager mode and passes a bool."""
     if is_inference:
         x = x.clone()
     return x.mul(2).relu()
@@ -31,5 +31,5 @@ def fixed(x, is_inference):
 
 @fix("rewrite", "exact")
 def fixed_without_asking(x):
-    """The clone only guards against changes in place: it is not needed where there are none."""
+    """The clone only protects against in-place mutation, and this layer has none."""
     return x.mul(2).relu()

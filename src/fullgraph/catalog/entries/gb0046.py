@@ -1,5 +1,5 @@
-"""Code that runs both in training and in serving asks `torch.is_inference_mode_enabled()` to choose
-a cheaper path.
+"""Code for both training and serving calls `torch.is_inference_mode_enabled()` to choose a cheaper
+path.
 """
 
 import torch
@@ -23,7 +23,9 @@ def ask(x):
 
 @fix("move", "exact", before=ask)
 def fixed(x, serving):
-    """The caller asks in eager and passes a bool; each of the two values has a graph of its own."""
+    """The caller checks in eager mode and passes a bool. Each of the two values has its own
+    graph.
+    """
     if serving:
         return x.relu()
     return torch.nn.functional.gelu(x)
@@ -31,8 +33,9 @@ def fixed(x, serving):
 
 @fix("rewrite", "narrower")
 def fixed_with_grad_mode(x):
-    """Whether gradients are recorded is known while tracing. It is off in inference mode, but under
-    no_grad as well."""
+    """The grad mode is known during tracing. It is off in inference mode, but also under
+    no_grad.
+    """
     if not torch.is_grad_enabled():
         return x.relu()
     return torch.nn.functional.gelu(x)

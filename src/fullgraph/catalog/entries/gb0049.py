@@ -1,5 +1,5 @@
-"""An operator is called through `torch.ops` with arguments that fit none of its overloads: one is
-missing, in the wrong place or of the wrong type.
+"""An operator is called through `torch.ops` with arguments that match none of its overloads. An
+argument is missing, in the wrong place or of the wrong type.
 """
 
 import torch
@@ -19,11 +19,11 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """With the argument that was missing, whether to go from half to float, the schema is met."""
+    """The call passes the missing argument, half_to_float, so it matches the schema."""
     return torch.ops.aten._softmax(x, -1, False) * 2
 
 
 @fix("rewrite", "exact")
 def fixed_with_public_function(x):
-    """The public function fills in what the operator below it wants to be told."""
+    """The public function supplies the arguments that the operator requires."""
     return torch.softmax(x, dim=-1) * 2

@@ -1,5 +1,5 @@
-"""The classes of an `except` are collected in a list, or come from something that is no class at
-all. Python finds out only when an exception arrives, and raises a TypeError then.
+"""The classes of an `except` are in a list, or the expression is not a class. Python checks this
+only when an exception is raised, and then raises a TypeError.
 """
 
 import torch

@@ -1,5 +1,5 @@
-"""The tuple of an `except` has something in it that is no exception class, such as a name in
-quotes. Python finds out only when an exception arrives, and raises a TypeError then.
+"""The tuple of an `except` contains something other than an exception class, such as a name in
+quotes. Python checks this only when an exception is raised, and then raises a TypeError.
 """
 
 import torch
@@ -22,7 +22,7 @@ def breaks(batch):
 
 @fix("rewrite", "exact")
 def fixed(batch):
-    """Only classes are listed."""
+    """The tuple contains only classes."""
     try:
         return batch["pixels"] / 255
     except (KeyError, IndexError):

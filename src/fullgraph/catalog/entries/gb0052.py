@@ -1,6 +1,6 @@
-"""A module that is held static for Dynamo, by `torchdynamo_force_dynamic = False`, sets an
-attribute of its own in the forward. Dynamo wants to treat it as changing, starts over, finds it
-held static, and so on.
+"""A module declared static for Dynamo with `torchdynamo_force_dynamic = False` sets its own
+attribute in the forward. Dynamo restarts to treat the module as dynamic, finds it declared static,
+and restarts again.
 """
 
 import torch
@@ -32,6 +32,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without `torchdynamo_force_dynamic` Dynamo traces into the module and replays what it sets
-    after the graph."""
+    """Without `torchdynamo_force_dynamic` Dynamo traces into the module and sets the attribute
+    after the graph.
+    """
     return activation(x) + 1

@@ -1,4 +1,4 @@
-"""A model is wrapped by `FullyShardedDataParallel` with its default `use_orig_params=False`, and
+"""A model is wrapped in `FullyShardedDataParallel` with its default `use_orig_params=False`, and
 the training step is compiled as a whole.
 """
 
@@ -13,9 +13,10 @@ from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 INSTEAD = (
-    "Wrap with use_orig_params=True, or better with fully_shard, so that Dynamo sees the "
-    "parameters themselves. The hooks that gather and free them stay outside of the graph either "
-    "way: compile each block (block.compile()) before wrapping it, which gives one graph a block."
+    "Wrap with use_orig_params=True, or preferably with fully_shard, so that Dynamo sees the "
+    "parameters themselves. The hooks that gather and free parameters stay outside the graph in "
+    "both cases. Therefore compile each block with block.compile() before wrapping it, which gives "
+    "one graph per block."
 )
 
 
@@ -26,9 +27,9 @@ class Trainer:
 
 def inputs():
     x = torch.randn(4, 8)
-    gc.collect()  # the group of an earlier example goes with its inputs
+    gc.collect()  # frees the inputs of an earlier example and with them its group
     if not dist.is_initialized():
-        # One process that stands in for two ranks; the group goes when these inputs go.
+        # One process stands in for two ranks; the group is destroyed with these inputs.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
         weakref.finalize(x, dist.destroy_process_group)
     with warnings.catch_warnings():

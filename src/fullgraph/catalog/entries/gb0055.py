@@ -1,5 +1,5 @@
-"""Noise with a generator of one's own, `torch.rand(8, generator=generator)`: the generator is an
-object that cannot be put into the graph as an argument.
+"""Noise is drawn from a custom generator, `torch.rand(8, generator=generator)`. A generator cannot
+be an argument in the graph.
 """
 
 import torch
@@ -17,5 +17,5 @@ def breaks(x, generator):
 
 @fix("move", "exact", before=lambda x, g: (x, torch.rand(x.shape, generator=g)))
 def fixed(x, noise):
-    """The noise is drawn before the compiled function, which gets it as a tensor."""
+    """The caller draws the noise before the call and passes it as a tensor."""
     return x + noise

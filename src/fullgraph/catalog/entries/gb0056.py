@@ -1,5 +1,5 @@
-"""A tensor that was just computed gets other contents by assigning to `.data`, so that autograd
-does not see the change: the way weights are clamped or quantized behind its back.
+"""An assignment to `.data` replaces the contents of a computed tensor without autograd recording
+the change, for example to clamp or quantize weights.
 """
 
 import torch
@@ -19,8 +19,9 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """copy_ under no_grad writes the new values into the same tensor; autograd keeps the history
-    that the tensor had."""
+    """copy_ under no_grad writes the new values into the same tensor. The autograd history of the
+    tensor does not change.
+    """
     scaled = weight * 2
     with torch.no_grad():
         scaled.copy_(scaled.clamp(-1, 1))
@@ -29,8 +30,9 @@ def fixed(x, weight):
 
 @fix("rewrite", "narrower")
 def fixed_by_a_new_tensor(x, weight):
-    """The name is bound to a new tensor. Gradients then go through the clamp, and are zero where it
-    cuts off: the same only where none are taken, or where that is what was meant."""
+    """The name is bound to a new tensor. Gradients then flow through the clamp and are zero where
+    it clips. Use it if no gradient is taken, or if that gradient is intended.
+    """
     scaled = weight * 2
     scaled = scaled.clamp(-1, 1)
     return x @ scaled

@@ -1,5 +1,5 @@
-"""One part of a complex tensor is replaced by assignment, `spectrum.real = ...`, as numpy code
-does.
+"""One part of a complex tensor is replaced by assignment, `spectrum.real = ...`, as in NumPy
+code.
 """
 
 import torch
@@ -19,7 +19,7 @@ def breaks(signal):
 
 @fix("rewrite", "exact")
 def fixed(signal):
-    """A new complex tensor is put together from both parts."""
+    """A new complex tensor is made from both parts."""
     spectrum = torch.fft.rfft(signal)
     spectrum = torch.complex(spectrum.real.clamp(min=0), spectrum.imag)
     return torch.fft.irfft(spectrum)

@@ -1,5 +1,5 @@
-"""`print("max", x.max())` in a forward, left over from debugging. Printing needs the values, and
-it is an effect that Dynamo does not put into a graph.
+"""A forward contains `print("max", x.max())`, left over from debugging. Printing needs the values,
+and it is a side effect that Dynamo does not put into a graph.
 """
 
 import torch
@@ -19,7 +19,9 @@ def breaks(x):
 
 @fix("rewrite", "dropped")
 def fixed(x):
-    """torch.compiler.is_compiling() is a constant while tracing, so the call vanishes there."""
+    """torch.compiler.is_compiling() is a constant during tracing, so the call is not in the
+    compiled code.
+    """
     hidden = x.relu()
     if not torch.compiler.is_compiling():
         print("largest activation:", hidden.max())
@@ -28,7 +30,9 @@ def fixed(x):
 
 @fix("setting", "reordered", reorderable_logging_functions={print})
 def fixed_by_reordering(x):
-    """What is in this set is called after the graph has run, with the values that it computed."""
+    """Functions in this set are called after the graph has run, with the values that the graph
+    computed.
+    """
     hidden = x.relu()
     print("largest activation:", hidden.max())
     return hidden.softmax(dim=-1)

@@ -1,5 +1,5 @@
-"""A helper of a test runs compiled and checks for a warning with `case.assertWarns(...)`, while
-tracing into unittest is switched on.
+"""A compiled test helper checks for a warning with `case.assertWarns(...)`, while tracing into
+unittest is enabled.
 """
 
 import unittest

@@ -1,5 +1,5 @@
-"""A quantized tensor (`torch.quantize_per_tensor`, the weights of an old eager-mode quantized
-model) is used in the compiled function.
+"""The compiled function uses a quantized tensor: from `torch.quantize_per_tensor`, or the weights
+of an old eager-mode quantized model.
 """
 
 import warnings
@@ -27,7 +27,7 @@ def with_weight(x):
 
 @fix("move", "exact", before=with_weight)
 def fixed(x, weight):
-    """Turned into floats before the call, the weight is an ordinary input."""
+    """The weight is converted to floats before the call, so it is an ordinary input."""
     return torch.relu(x @ weight)
 
 
@@ -37,7 +37,7 @@ def with_integers(x):
 
 @fix("rewrite", "equal", before=with_integers)
 def fixed_with_integers(x, integers, scale, zero_point):
-    """Plain int8 and a scale say the same; the weight stays small in memory, and the conversion is
-    in the graph, where it can be fused.
+    """Plain int8 values and a scale represent the same weight, which stays small in memory. The
+    conversion is in the graph, where the compiler can fuse it.
     """
     return torch.relu(x @ ((integers.float() - zero_point) * scale))

@@ -1,5 +1,5 @@
-"""Something breaks the graph inside of a `with` block of one's own. The rest of the block would
-have to run under the same context manager, which Dynamo can set up again for a few known ones only.
+"""Code inside a custom `with` block breaks the graph. The rest of the block must run under the same
+context manager, which Dynamo can re-enter only for a few known managers.
 """
 
 import contextlib
@@ -8,7 +8,7 @@ import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True torch reports what broke inside of the block.
+# With fullgraph=True torch reports the break inside the block instead.
 BY_DEFAULT = True
 
 sections = []
@@ -35,7 +35,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without the break inside, the block is traced as a whole: the scale stays a tensor."""
+    """The scale stays a tensor, so nothing breaks inside and Dynamo traces the whole block."""
     with section("normalize"):
         scale = x.abs().max()
         return x / scale
@@ -43,6 +43,6 @@ def fixed(x):
 
 @fix("move", "exact", before=lambda x: (x, x.abs().max()))
 def fixed_by_moving(x, scale):
-    """What breaks is done before the block, and so outside of the context manager."""
+    """The caller computes the scale before the call, outside the context manager."""
     with section("normalize"):
         return x / scale

@@ -1,5 +1,5 @@
 """A checkpointed block also records a statistic: it appends to a list, or sets an attribute of the
-module. The block is traced as a graph of its own, from which only tensors may come out.
+module. Dynamo traces the block as a separate graph, which may only return tensors.
 """
 
 import torch
@@ -23,8 +23,9 @@ def breaks(x, norms):
 
 @fix("rewrite", "dropped")
 def fixed(x, norms):
-    """The statistic is a result of the block like any other, and is recorded outside of it. It is
-    then recorded once; eager records it again when the block is recomputed in the backward."""
+    """The block returns the statistic, and the caller records it outside the block. It is then
+    recorded once. Eager mode records it again when the backward recomputes the block.
+    """
 
     def block(h):
         h = torch.relu(h) * 2
@@ -37,8 +38,9 @@ def fixed(x, norms):
 
 @fix("setting", "dropped", skip_fwd_side_effects_in_bwd_under_checkpoint=True)
 def fixed_by_setting(x, norms):
-    """Dynamo is allowed to run the side effect in the forward alone; in the backward, where eager
-    would do it once more, it is left out."""
+    """Dynamo runs the side effect in the forward only. The backward drops it, while eager mode
+    repeats it there.
+    """
 
     def block(h):
         h = torch.relu(h) * 2

@@ -1,5 +1,5 @@
-"""The backward of a custom autograd function asks its gradient, through the class, how it is
-stored: `torch.Tensor.is_conj(grad)` says whether a conjugation is still to be done.
+"""The backward of a custom autograd function checks how its gradient is stored, through the class:
+`torch.Tensor.is_conj(grad)` is true while a conjugation is pending.
 """
 
 import torch
@@ -39,6 +39,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """resolve_conj returns the tensor itself where there is nothing to do, so no question is
-    needed."""
+    """resolve_conj returns the tensor itself if no conjugation is pending, so no check is
+    needed.
+    """
     return ScaleResolved.apply(x).sum()

@@ -1,5 +1,5 @@
-"""A function imports an optional library and falls back to plain torch when it is not there. The
-import fails while tracing, and Dynamo does not follow the `except` that handles it.
+"""A function imports an optional library and falls back to plain torch when the library is missing.
+The import fails during tracing, and Dynamo does not trace into the `except` that handles it.
 """
 
 import torch
@@ -27,5 +27,5 @@ def breaks(x):
 
 @fix("move", "exact")
 def fixed(x):
-    """The import is tried once, at the top of the module; the function finds the answer there."""
+    """The module tries the import once, at the top of the file. The function uses the result."""
     return softmax(x, -1)

@@ -1,5 +1,5 @@
-"""A decorator for methods copies `__self__` to its wrapper, so that it looks like the method. The
-wrapper is a plain function, and Dynamo takes it for something bound that it should have unpacked.
+"""A decorator for methods copies `__self__` to its wrapper to imitate the method. The wrapper is a
+plain function, but Dynamo takes it for a bound method that should have been unpacked.
 """
 
 import torch
@@ -43,5 +43,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Under any other name the attribute is just an attribute."""
+    """Under any other name, Dynamo treats the attribute as an ordinary attribute."""
     return owned_scale(x) + 1

@@ -22,6 +22,7 @@ def add_batch(image):
 
 @fix("move", "exact", before=add_batch)
 def fixed(image):
-    """The caller's tensor gets its new shape before the call; where the caller does not rely on
-    that, image.unsqueeze(0) inside makes a view and leaves the argument alone."""
+    """The caller changes the shape before the call. If the caller does not need the new shape,
+    image.unsqueeze(0) inside makes a view and does not mutate the argument.
+    """
     return torch.nn.functional.avg_pool2d(image, 2)

@@ -1,5 +1,5 @@
-"""A function that is defined inside the compiled one is wrapped on the spot with
-`torch._dynamo.nonstrict_trace`, which wants functions that existed before.
+"""The compiled function defines an inner function and wraps it with
+`torch._dynamo.nonstrict_trace`. That decorator requires a function that exists before tracing.
 """
 
 import torch
@@ -25,5 +25,5 @@ def soft_threshold(a):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Defined and marked at module level, the function exists before the compiled one runs."""
+    """The function is defined and marked at module level, so it exists before tracing."""
     return soft_threshold(x) + 1

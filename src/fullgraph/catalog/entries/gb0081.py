@@ -1,5 +1,6 @@
 """A method of Python's `int` is called on a size, to test for a power of two or to count bits:
-`x.shape[0].bit_count()`. With dynamic shapes the size is a symbol, which does not have them all.
+`x.shape[0].bit_count()`. With dynamic shapes the size is a symbol, which does not have every
+method.
 """
 
 import torch
@@ -22,7 +23,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Arithmetic on the size answers the same question, and a symbol can do it."""
+    """Arithmetic on the size is the same test, and symbols support arithmetic."""
     rows = x.shape[0]
     if rows > 0 and rows & (rows - 1) == 0:
         return x * 2

@@ -1,5 +1,5 @@
-"""The code has a bytecode instruction that Dynamo has no rule for, for instance `del scores` to
-free memory, where an inner function or a lambda uses the variable as well.
+"""The code has a bytecode instruction that Dynamo does not support. For example, `del scores` frees
+memory although an inner function or a lambda uses the variable too.
 """
 
 import torch
@@ -24,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A graph frees a tensor after its last use by itself, so the `del` is not needed."""
+    """The graph frees a tensor after its last use, so the `del` is not needed."""
     scores = x @ x.T
 
     def attend(values):
@@ -35,7 +35,9 @@ def fixed(x):
 
 @fix("rewrite", "exact")
 def fixed_with_an_argument(x):
-    """Passed to the inner function, the variable is an ordinary local, which may be deleted."""
+    """The variable is passed to the inner function, so it is an ordinary local and can be
+    deleted.
+    """
     scores = x @ x.T
 
     def attend(weights, values):

@@ -1,5 +1,5 @@
-"""A layer has a full backward hook, `register_full_backward_hook`, to log, scale or clip the
-gradients that pass through it.
+"""A layer has a full backward hook, `register_full_backward_hook`, to log, scale or clip its
+gradients.
 """
 
 import copy
@@ -32,14 +32,14 @@ def breaks(x):
 
 @fix("setting", "exact", compiled_autograd=True)
 def fixed(x):
-    """With compiled autograd the backward pass is traced as well, and the hook with it."""
+    """Compiled autograd also traces the backward pass, including the hook."""
     return hooked(x).relu()
 
 
 @fix("rewrite", "exact")
 def fixed_with_tensor_hook(x):
-    """A hook on what goes into the layer sees the same gradient, and is traced with the forward.
-    The view keeps it off the caller's own tensor.
+    """A hook on the input of the layer gets the same gradient, and Dynamo traces it with the
+    forward. The view keeps the hook off the caller's tensor.
     """
     x = x.view_as(x)
     x.register_hook(halve_gradient)

@@ -1,5 +1,5 @@
-"""A class that guards its attributes hands deletion on to `super().__delattr__`, and is given
-something else than a name.
+"""A class that manages its attributes forwards deletion to `super().__delattr__` and gets something
+other than a name.
 """
 
 import torch
@@ -28,7 +28,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Attributes are deleted by their names, which are constants."""
+    """The attribute is deleted by its name, which is a constant."""
     cache = Cache()
     cache.hidden = x.relu()
     result = cache.hidden.sum(dim=-1)

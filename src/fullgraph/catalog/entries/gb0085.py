@@ -1,4 +1,4 @@
-"""The `forward` of a custom autograd function is no plain function but a `functools.partial`."""
+"""The `forward` of a custom autograd function is a `functools.partial`, not a plain function."""
 
 from functools import partial
 
@@ -39,5 +39,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A forward written with def is followed like any other function."""
+    """Dynamo traces into a forward written with `def`, as into any function."""
     return DoubleByFunction.apply(x).relu()

@@ -1,5 +1,5 @@
-"""Selective checkpointing is given its policy through functools.partial, and an argument of the
-partial is an object that is made in the forward. It would have to be a constant.
+"""Selective checkpointing gets its policy through functools.partial, and an argument of the partial
+is an object made in the forward. That argument must be a constant.
 """
 
 import functools
@@ -43,6 +43,6 @@ def breaks(x):
 
 @fix("move", "exact")
 def fixed(x):
-    """Made once outside, the policy is an object with an identity that Dynamo can guard on."""
+    """The policy is made once, outside, so Dynamo can guard on its identity."""
     contexts = functools.partial(create_selective_checkpoint_contexts, POLICY)
     return checkpoint(block, x, use_reentrant=False, context_fn=contexts)

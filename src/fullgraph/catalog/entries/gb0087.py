@@ -1,5 +1,5 @@
-"""A custom operator has a fake implementation that covers only some cases and raises
-`NotImplementedError` for the rest, which the real one computes.
+"""A custom operator has a fake implementation that covers only some cases. It raises
+`NotImplementedError` for the others, which the real implementation supports.
 """
 
 import torch
@@ -39,5 +39,5 @@ def _(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The fake implementation describes the result for every input that the operator takes."""
+    """The fake implementation describes the result for every input that the operator accepts."""
     return unit_rows_complete(x) + 1

@@ -1,5 +1,5 @@
-"""The compiled function raises an exception that nothing inside it catches: an argument is refused,
-a key is missing, an iterator is used up. The exception is the program's own.
+"""The compiled function raises an exception that nothing inside it catches: an invalid argument, a
+missing key, an exhausted iterator. The exception belongs to the program.
 """
 
 import torch
@@ -27,8 +27,9 @@ def truncate(tokens):
 
 @fix("move", "narrower", before=truncate)
 def fixed(tokens):
-    """The caller passes what the function accepts, so the exception is never raised; the check may
-    stay, since it is done while tracing."""
+    """The caller passes a valid input, so the exception is never raised. The check can stay,
+    because it runs during tracing.
+    """
     if tokens.shape[1] > MAX_LENGTH:
         raise ValueError(f"at most {MAX_LENGTH} tokens")
     return tokens.cumsum(dim=1)

@@ -1,5 +1,5 @@
 """A custom operator from `torch.library.define` or a C++ extension has kernels for real devices
-only. Dynamo runs it on tensors without data to learn the shape of its result, and cannot.
+only. Dynamo runs it on fake tensors to get the shape of its result, which fails.
 """
 
 import torch
@@ -35,6 +35,7 @@ def _(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """`torch.library.register_fake` says what the result looks like; it works from Python for
-    operators of C++ extensions too."""
+    """`torch.library.register_fake` describes the result. It works from Python, also for operators
+    of C++ extensions.
+    """
     return torch.ops.fullgraph_catalog.gb0090_with_fake(x) + 1

@@ -1,4 +1,4 @@
-"""A nested function uses a variable of the function around it, and is called before that variable
+"""A nested function uses a variable of its enclosing function and is called before that variable
 has a value. Python raises a NameError there.
 """
 
@@ -24,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The variable has its value by the time that the nested function is called."""
+    """The variable has a value when the nested function is called."""
 
     def scaled():
         return x * scale

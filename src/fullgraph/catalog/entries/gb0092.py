@@ -1,12 +1,12 @@
-"""While something else breaks the graph, an object is alive that Dynamo cannot make again for the
-rest of the function: an iterator over a dict, a dtype of NumPy.
+"""Something else breaks the graph while the function holds an object that Dynamo cannot
+reconstruct: an iterator over a dict, a NumPy dtype. The rest of the function needs that object.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True nothing breaks in between.
+# With fullgraph=True the .item() does not break the graph.
 BY_DEFAULT = True
 
 
@@ -22,7 +22,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without the break in between, nothing has to be made again: the scale stays a tensor."""
+    """The scale stays a tensor, so nothing breaks and Dynamo reconstructs no object."""
     heads = iter({"mean": x.mean(dim=-1), "peak": x.amax(dim=-1)}.items())
     scale = x.abs().max()
     return {name: value / scale for name, value in heads}

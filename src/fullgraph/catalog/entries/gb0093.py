@@ -1,6 +1,6 @@
-"""Defaults in a plain dictionary are merged with the outputs in a class of one's own, an
-`OrderedDict`: `defaults | outputs`. The result is of that class, and Dynamo, which
-came by it on the way, has no name for it in the code that builds the result.
+"""A plain dictionary of defaults is merged with an instance of a custom `OrderedDict` class:
+`defaults | outputs`. The result has that class, and Dynamo has no source for the class in the code
+that builds the result.
 """
 
 from collections import OrderedDict
@@ -25,7 +25,7 @@ def breaks(x, outputs):
 
 @fix("rewrite", "exact")
 def fixed(x, outputs):
-    """The class is named, and the two are put into a new object of it one after the other."""
+    """The code names the class and fills a new object from both dictionaries in turn."""
     defaults = {"scores": x.softmax(dim=-1)}
     merged = Outputs(defaults)
     merged.update(outputs)

@@ -1,5 +1,5 @@
-"""A generator delegates with `yield from` to an iterator that is only half of one: its class has
-`__next__`, but no `__iter__`. Python does not mind, Dynamo does.
+"""A generator delegates with `yield from` to an incomplete iterator: its class has `__next__`, but
+no `__iter__`. Python accepts this, Dynamo does not.
 """
 
 import torch
@@ -45,5 +45,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """With an __iter__ that gives itself back, the class is an iterator to everybody."""
+    """The class has an `__iter__` that returns the object itself, so it is a complete iterator."""
     return torch.stack([row.relu() for row in walk(Batches(x, WholeCursor))])

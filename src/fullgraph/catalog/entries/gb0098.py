@@ -1,5 +1,5 @@
-"""A helper was once taken out of compilation with `@torch.compiler.disable`, because it logged or
-did not compile at the time, and every caller has paid for it with two graphs since then.
+"""A helper has `@torch.compiler.disable`, because it logged or did not compile in an older release.
+Every call of it splits the graph.
 """
 
 import torch
@@ -28,7 +28,9 @@ def rotate_half_compiled(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """What the helper does compiles by now: the decorator is gone and the helper is inlined."""
+    """The helper compiles in this release, so the decorator is removed and Dynamo inlines the
+    helper.
+    """
     return x.cos() * x + x.sin() * rotate_half_compiled(x)
 
 
@@ -45,6 +47,7 @@ def _(x):
 
 @fix("escape", "exact")
 def fixed_with_an_operator(x):
-    """A helper that must stay out of compilation goes into the graph as one opaque operator; give
-    it a backward with `register_autograd` where it needs one."""
+    """A helper that must not be compiled becomes one opaque operator in the graph. Add a backward
+    with `register_autograd` if it needs one.
+    """
     return x.cos() * x + x.sin() * rotate_half_operator(x)

@@ -1,5 +1,5 @@
-"""A function is marked `@torch.compiler.disable(recursive=False)`, so that its own body runs in
-eager while what it calls may be compiled, and a compiled function calls it.
+"""A function has `@torch.compiler.disable(recursive=False)`: its body runs in eager mode, while the
+functions it calls can be compiled. A compiled function calls it.
 """
 
 import torch
@@ -26,11 +26,13 @@ def normalize_inlined(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Nothing in the body needs eager, so without the decorator it is inlined into the graph."""
+    """Nothing in the body requires eager mode, so the decorator is removed and Dynamo inlines the
+    function.
+    """
     return torch.relu(normalize_inlined(x)) + x
 
 
 @fix("move", "exact", before=lambda x: (x, normalize(x)))
 def fixed_by_calling_before(x, normalized):
-    """Where the body has to stay in eager, the caller runs it and hands over the result."""
+    """If the body must run in eager mode, the caller runs it and passes the result."""
     return torch.relu(normalized) + x

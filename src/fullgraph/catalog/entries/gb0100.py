@@ -1,4 +1,4 @@
-"""A hook is put on a tensor, and its handle is kept in a global to take the hook off later."""
+"""A hook is registered on a tensor, and a global stores its handle to remove the hook later."""
 
 import torch
 
@@ -29,6 +29,7 @@ def hook(weight, x):
 
 @fix("move", "exact", before=hook)
 def fixed(weight, x):
-    """The hook is registered in eager, where its handle can be kept anywhere; it still runs in the
-    backward pass."""
+    """The caller registers the hook in eager mode, where any variable can store the handle. The
+    hook still runs in the backward pass.
+    """
     return (x * weight).sum()

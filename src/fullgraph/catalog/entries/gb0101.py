@@ -1,5 +1,5 @@
-"""A helper in another module puts a hook on a tensor, to clip its gradient for instance, and keeps
-the handle in a global of that module.
+"""A helper in another module registers a hook on a tensor, for example to clip its gradient. A
+global of that module stores the handle.
 """
 
 import types
@@ -8,7 +8,7 @@ import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# A module of its own, as a file clipping.py would be.
+# Stands in for a file clipping.py.
 clipping = types.ModuleType("clipping")
 exec(
     """
@@ -39,6 +39,7 @@ def clip_gradient(weight, x):
 
 @fix("move", "exact", before=clip_gradient)
 def fixed(weight, x):
-    """The hook is registered in eager, before the compiled function; it still runs in the backward
-    pass."""
+    """The caller registers the hook in eager mode, before the call. The hook still runs in the
+    backward pass.
+    """
     return (x * weight).sum()

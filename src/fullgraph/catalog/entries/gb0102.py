@@ -1,5 +1,5 @@
-"""The backward of a custom autograd function asks for the layout of a gradient, to treat sparse
-ones in another way.
+"""The backward of a custom autograd function reads the layout of a gradient, to handle sparse
+gradients differently.
 """
 
 import torch
@@ -39,5 +39,5 @@ def breaks(x):
 
 @fix("rewrite", "narrower")
 def fixed(x):
-    """Gradients inside a compiled function are dense, so the question is left out."""
+    """Gradients inside a compiled function are dense, so the check is removed."""
     return ScaleDense.apply(x).sum()

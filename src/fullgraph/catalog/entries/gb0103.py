@@ -1,5 +1,5 @@
-"""A tensor subclass with a `__torch_function__` overrides a method of tensors that Python calls for
-a piece of syntax, `__setitem__` for example, and the compiled function assigns: `image[0] = line`.
+"""A tensor subclass with a `__torch_function__` overrides a method that Python calls for syntax,
+such as `__setitem__`. The compiled function uses that syntax: `image[0] = line`.
 """
 
 import torch
@@ -17,7 +17,7 @@ class Drawable(torch.Tensor):
 
 
 class Image(Drawable):
-    """Takes brightness between 0 and 1 only."""
+    """An image that clamps assigned values to between 0 and 1."""
 
     def __setitem__(self, key, value):
         self.draw(key, value)
@@ -34,6 +34,6 @@ def breaks(image, line):
 
 @fix("rewrite", "exact")
 def fixed(image, line):
-    """A method that torch.Tensor does not have is looked up as on any object, and inlined."""
+    """Dynamo inlines a method that torch.Tensor does not have, as on any object."""
     image.draw(0, line)
     return image.mean(dim=0)

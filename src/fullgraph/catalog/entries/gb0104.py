@@ -1,5 +1,5 @@
-"""Code decides by `x.grad_fn is None` whether a tensor comes out of a computation that autograd
-follows.
+"""Code checks `x.grad_fn is None` to decide whether autograd recorded the computation of a
+tensor.
 """
 
 import torch
@@ -20,7 +20,7 @@ def breaks(hidden):
 
 @fix("rewrite", "exact")
 def fixed(hidden):
-    """requires_grad and is_leaf say the same and are known while tracing."""
+    """requires_grad and is_leaf give the same answer and are known during tracing."""
     if hidden.requires_grad and not hidden.is_leaf:
         hidden = hidden.detach()
     return hidden.mean(dim=-1)

@@ -1,4 +1,4 @@
-"""`x.numpy()` in a function that is compiled with the tracing of NumPy switched off."""
+"""A function calls `x.numpy()` and is compiled with NumPy tracing disabled."""
 
 import torch
 
@@ -18,12 +18,12 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """torch has the function too, and no detour is needed."""
+    """torch has the same function, so NumPy is not needed."""
     return x.clamp(0.0, 1.0)
 
 
 @fix("setting", "exact", trace_numpy=True)
 def fixed_by_tracing(x):
-    """With trace_numpy, the default, NumPy's functions become operators of torch."""
+    """With trace_numpy, which is the default, NumPy functions become torch operators."""
     values = x.numpy()
     return torch.from_numpy(values.clip(0.0, 1.0))

@@ -1,5 +1,5 @@
-"""Random integers are filled in with `torch.empty(...).random_(0, 10)`, for negative samples or
-random positions. Dynamo does not trace this method.
+"""`torch.empty(...).random_(0, 10)` makes random integers, for negative samples or random
+positions. Dynamo does not trace this method.
 """
 
 import torch
@@ -18,6 +18,6 @@ def breaks(table):
 
 @fix("rewrite", "exact")
 def fixed(table):
-    """torch.randint draws the same numbers from the same stream as a new tensor."""
+    """torch.randint draws the same numbers from the same random stream into a new tensor."""
     positions = torch.randint(0, 10, (4,))
     return table[positions]

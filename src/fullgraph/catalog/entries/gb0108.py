@@ -1,5 +1,5 @@
-"""Someone wants the gradient at a hidden layer (Grad-CAM, saliency, a look at vanishing gradients)
-and calls `retain_grad()` on the activation in the middle of `forward`.
+"""A forward calls `retain_grad()` on a hidden activation, to read its gradient later: Grad-CAM,
+saliency, a check for vanishing gradients.
 """
 
 import torch
@@ -25,7 +25,7 @@ def loss_of(features):
 
 @fix("move", "exact", after=loss_of)
 def fixed(x, weight):
-    """The graph ends at the layer of interest, so its activation is an ordinary tensor of eager's
-    autograd there, and the rest of the model, itself compiled if you like, goes on from it.
+    """The graph ends at the layer of interest, so its activation is an ordinary tensor with
+    eager-mode autograd. The rest of the model continues from it and can be compiled separately.
     """
     return torch.tanh(x @ weight)

@@ -1,5 +1,5 @@
-"""Statistics of the activations are turned into a list of Python numbers with `tolist()`, to loop
-over them. Dynamo can carry integers out of a tensor, but not floats.
+"""`tolist()` converts statistics of the activations to Python numbers for a loop. Dynamo can
+capture integers from a tensor this way, but not floats.
 """
 
 import torch
@@ -19,5 +19,5 @@ def breaks(x):
 
 @fix("rewrite", "equal")
 def fixed(x):
-    """The means stay in a tensor, and broadcasting does what the loop did."""
+    """The means stay in a tensor, and broadcasting replaces the loop."""
     return x - x.mean(dim=0)

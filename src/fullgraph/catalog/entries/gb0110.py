@@ -1,6 +1,5 @@
-"""The bounds of `uniform_` come from a configuration and are passed by name, as
-`uniform_(**{"from": -0.1, "to": 0.1})`. `from` is a keyword of Python and cannot be written into
-the code of a graph.
+"""The bounds of `uniform_` come from a configuration and are passed by name, `uniform_(**{"from":
+-0.1, "to": 0.1})`. `from` is a Python keyword, so the code of a graph cannot contain it as a name.
 """
 
 import torch
@@ -20,5 +19,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """By position the same bounds need no name."""
+    """The bounds are passed by position, without names."""
     return x + torch.empty_like(x).uniform_(JITTER["from"], JITTER["to"])

@@ -1,5 +1,5 @@
-"""An operator is called with an argument that it does not have, often one of a sibling:
-`torch.relu` takes no `inplace`, `torch.nn.functional.relu` does. Eager raises a TypeError.
+"""An operator is called with an argument that it does not have, often one of a similar function.
+`torch.relu` has no `inplace`, `torch.nn.functional.relu` does. Eager mode raises a TypeError.
 """
 
 import torch
@@ -20,6 +20,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The function that has this argument."""
+    """The call uses the function that has this argument."""
     hidden = x + 1
     return torch.nn.functional.relu(hidden, inplace=True)

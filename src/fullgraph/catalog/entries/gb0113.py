@@ -1,5 +1,5 @@
 """A subclass reads a default of its base class through `super()`, and that default is None, zero or
-empty. Dynamo takes what is false for missing.
+empty. Dynamo treats a false value as a missing attribute.
 """
 
 import torch
@@ -34,5 +34,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The attribute is read from the base class by its name, as super() would have found it."""
+    """The attribute is read from the base class by name, which is where super() finds it."""
     return layer.apply_by_name(x)

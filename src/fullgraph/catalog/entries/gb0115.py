@@ -1,5 +1,5 @@
-"""Tensors are put into groups with itertools.groupby, and the key is an object of a class of one's
-own. Dynamo compares keys only if they are constants.
+"""itertools.groupby groups tensors by a key of a custom class. Dynamo compares only constant
+keys.
 """
 
 import dataclasses
@@ -27,6 +27,6 @@ def breaks(*tensors):
 
 @fix("rewrite", "exact")
 def fixed(*tensors):
-    """A tuple of numbers and dtypes says the same and is a constant."""
+    """A tuple of numbers and dtypes holds the same values and is a constant."""
     groups = itertools.groupby(tensors, key=lambda t: (t.dim(), t.dtype))
     return [torch.stack(list(group)).sum(dim=0) for _, group in groups]

@@ -1,5 +1,5 @@
-"""A class borrows a method of another object, `scale = staticmethod(scaler.scale)`. Dynamo finds a
-bound method there without knowing where it comes from, and cannot represent it.
+"""A class stores a bound method of another object, `scale = staticmethod(scaler.scale)`. Dynamo
+does not know the source of the bound method and cannot represent it.
 """
 
 import torch
@@ -36,5 +36,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The class holds the object, and the method is looked up where it is called."""
+    """The class stores the object, and the method is looked up at the call."""
     return PlainPipeline().scaler.scale(x) + 1

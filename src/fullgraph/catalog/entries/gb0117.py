@@ -1,5 +1,5 @@
-"""A method of a tensor is called with arguments that it does not take: `x.dim(1)` where the size of
-that dimension was meant.
+"""A tensor method is called with arguments that it does not accept: `x.dim(1)` where the size of
+that dimension is intended.
 """
 
 import torch
@@ -19,5 +19,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """size takes a dimension; dim() only says how many there are."""
+    """size() takes a dimension. dim() only returns the number of dimensions."""
     return x / x.size(1) ** 0.5

@@ -1,5 +1,5 @@
-"""A module's `__init__` does not call `super().__init__()`, so nothing that makes it a module is
-there. In eager, calling it ends in an AttributeError.
+"""The `__init__` of a module does not call `super().__init__()`, so the module is not initialized.
+In eager mode, calling it raises an AttributeError.
 """
 
 import torch
@@ -39,5 +39,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """`super().__init__()` comes first in the module's `__init__`."""
+    """The `__init__` of the module calls `super().__init__()` first."""
     return prepared(x)

@@ -1,5 +1,5 @@
-"""A generator keeps a running state and takes new values with `send`; another one wraps it with
-`yield from`. Dynamo follows `send` into a generator, but not through the delegation.
+"""A generator keeps a running state and receives new values with `send`. Another generator wraps it
+with `yield from`. Dynamo traces `send` into a generator, but not through the delegation.
 """
 
 import torch
@@ -30,7 +30,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """What the wrapper did is done first; then values are sent to the generator itself."""
+    """The work of the wrapper is done first. Values are then sent directly to the inner
+    generator.
+    """
     sums = running_sum(x[0] * 2)
     next(sums)
     sums.send(x[1])

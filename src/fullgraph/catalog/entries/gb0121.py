@@ -1,5 +1,5 @@
-"""A module lends one of torch.nn.Module's own methods to an operator:
-`__setitem__ = torch.nn.Module.register_buffer`, so that `state["mean"] = ...` adds a buffer.
+"""A module uses a method of torch.nn.Module for an operator: `__setitem__ =
+torch.nn.Module.register_buffer`, so that `state["mean"] = ...` adds a buffer.
 """
 
 import torch
@@ -22,6 +22,6 @@ def breaks(state, x):
 
 @fix("rewrite", "exact")
 def fixed(state, x):
-    """Called by its own name, register_buffer is followed like any other method."""
+    """Dynamo traces register_buffer when it is called by its own name."""
     state.register_buffer("mean", x.mean(dim=0))
     return x - state.mean

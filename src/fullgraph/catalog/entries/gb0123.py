@@ -1,4 +1,4 @@
-"""A whole training step is compiled, forward and `loss.backward()` in one function."""
+"""A whole training step is compiled: one function contains the forward and `loss.backward()`."""
 
 import torch
 
@@ -23,15 +23,15 @@ def step(result):
 
 @fix("move", "exact", after=step)
 def fixed(x, target, weight):
-    """Compile the computation of the loss and call backward outside: the backward pass of a
-    compiled graph is compiled with it.
+    """Compile the computation of the loss and call backward outside. The backward pass of a
+    compiled graph is compiled too.
     """
     return (x @ weight - target).square().mean(), weight
 
 
 @fix("setting", "equal", trace_autograd_ops=True)
 def fixed_by_tracing_it(x, target, weight):
-    """Dynamo then writes backward into the graph, as torch.autograd.grad and an addition to the
+    """Dynamo then captures backward in the graph, as torch.autograd.grad and an addition to the
     .grad of each leaf.
     """
     loss = (x @ weight - target).square().mean()

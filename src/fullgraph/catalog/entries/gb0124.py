@@ -1,12 +1,12 @@
-"""A value is read out of a tensor as a Python number, to scale by it or to log it:
-`loss.item()`, `x.max().item()`. Python needs the number at once, so the graph ends there.
+"""A Python number is read from a tensor, to scale by it or to log it: `loss.item()`,
+`x.max().item()`. Python needs the number immediately, so the graph ends there.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True torch captures the number by itself.
+# With fullgraph=True torch captures the number without a setting.
 BY_DEFAULT = True
 RELEASES = ("2.8", "2.15")
 
@@ -22,13 +22,13 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A tensor of one element scales just as well, and never leaves the graph."""
+    """A 0-d tensor can scale as well, and it stays in the graph."""
     scale = x.abs().max()
     return x / scale
 
 
 @fix("setting", "equal", capture_scalar_outputs=True)
 def fixed_by_capturing(x):
-    """The number becomes a symbol in the graph; it may flow into arithmetic and sizes."""
+    """The number becomes an unbacked symbol in the graph, which arithmetic and sizes can use."""
     scale = x.abs().max().item()
     return x / scale

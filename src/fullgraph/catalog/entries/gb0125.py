@@ -1,5 +1,5 @@
-"""A loss that needs the derivative by its input (physics-informed networks, gradient penalties,
-adversarial examples) turns gradients on first: `x.requires_grad_()` for an argument.
+"""A loss that needs the derivative with respect to its input calls `x.requires_grad_()` on an
+argument: physics-informed networks, gradient penalties, adversarial examples.
 """
 
 import torch
@@ -22,7 +22,7 @@ def with_grad(x):
 
 @fix("move", "exact", before=with_grad)
 def fixed(x):
-    """Whether an input needs gradients is a fact about the input: said before the call, it is part
-    of what the graph is compiled for.
+    """requires_grad is a property of the input. The caller sets it before the call, and Dynamo
+    guards on it.
     """
     return torch.sin(x).square().sum()

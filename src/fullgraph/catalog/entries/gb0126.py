@@ -1,5 +1,5 @@
-"""A scratch buffer starts empty and is grown in place to the size of the batch with
-`buffer.resize_(...)`, as older code does.
+"""A scratch buffer starts empty and is resized in place to the size of the batch with
+`buffer.resize_(...)`, as in older code.
 """
 
 import torch
@@ -20,7 +20,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A tensor made with its final size never has to grow; the compiler reuses memory by itself."""
+    """A tensor made with its final size needs no resize. The compiler already reuses memory."""
     buffer = x.new_empty(x.shape)
     buffer.copy_(x)
     return buffer.clamp_(min=0)

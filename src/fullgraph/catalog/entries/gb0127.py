@@ -1,5 +1,5 @@
-"""A work tensor is given the size of another one in place, `scratch.resize_as_(x)`, before it is
-filled.
+"""A scratch tensor is resized in place to the size of another tensor, `scratch.resize_as_(x)`,
+before it is filled.
 """
 
 import torch
@@ -19,7 +19,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """empty_like gives a new tensor of the right size, so nothing has to be resized."""
+    """empty_like makes a new tensor of the right size, so no resize is needed."""
     scratch = torch.empty_like(x)
     scratch.copy_(x)
     return scratch.tanh_()

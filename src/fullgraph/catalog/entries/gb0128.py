@@ -1,5 +1,5 @@
-"""Overlapping windows over a signal are made by hand: an empty tensor is pointed at the signal's
-storage with an offset, a size and strides.
+"""Code builds overlapping windows of a signal manually. `set_` points an empty tensor at the
+storage of the signal with an offset, a size and strides.
 """
 
 import torch
@@ -18,7 +18,7 @@ def breaks(signal):
 
 @fix("rewrite", "exact")
 def fixed(signal):
-    """unfold makes the same overlapping view without touching any storage."""
+    """unfold makes the same overlapping view without changing a storage."""
     windows = signal.unfold(0, 4, 1)
     return windows.mean(dim=1)
 
@@ -26,6 +26,7 @@ def fixed(signal):
 @fix("rewrite", "exact")
 def fixed_with_as_strided(signal):
     """For layouts that no view function describes, as_strided takes the same size, strides and
-    offset and is an ordinary operator."""
+    offset. It is an ordinary operator.
+    """
     windows = signal.as_strided((7, 4), (1, 1), 0)
     return windows.mean(dim=1)

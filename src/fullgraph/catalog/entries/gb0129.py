@@ -1,5 +1,5 @@
-"""Code written for sparse matrices grows one in place with `sparse_resize_`, but gets a dense one
-inside the compiled function, where no sparse tensor can be made.
+"""Code for sparse matrices grows one in place with `sparse_resize_`, but gets a dense matrix. A
+compiled function cannot make sparse tensors.
 """
 
 import torch
@@ -20,6 +20,6 @@ def breaks(adjacency, features):
 
 @fix("rewrite", "exact")
 def fixed(adjacency, features):
-    """A dense matrix grows by padding it with zeros."""
+    """Padding with zeros grows a dense matrix."""
     adjacency = torch.nn.functional.pad(adjacency, (0, 2, 0, 2))
     return adjacency @ features

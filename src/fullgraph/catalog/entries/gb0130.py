@@ -1,5 +1,5 @@
-"""Code written for sparse buffers empties and resizes one with `sparse_resize_and_clear_`, but gets
-a dense one inside the compiled function, where no sparse tensor can be made.
+"""Code for sparse buffers empties and resizes one with `sparse_resize_and_clear_`, but gets a dense
+buffer. A compiled function cannot make sparse tensors.
 """
 
 import torch
@@ -20,6 +20,6 @@ def breaks(total, update):
 
 @fix("rewrite", "exact")
 def fixed(total, update):
-    """Nothing of the old content is left, so new zeros of the new size do the same."""
+    """None of the old content remains, so new zeros of the new size are equivalent."""
     total = total.new_zeros(5, 5)
     return total + update

@@ -1,5 +1,5 @@
-"""A `__setitem__` that was written for a class is called through the class on something else, such
-as a plain dict.
+"""A `__setitem__` written for one class is called through that class on another object, such as a
+plain dict.
 """
 
 import torch
@@ -27,6 +27,6 @@ def breaks(outputs, x):
 
 @fix("rewrite", "exact")
 def fixed(outputs, x):
-    """A plain function with a name of its own does the same for any mapping."""
+    """A plain function with its own name does the same for any mapping."""
     set_lowercase(outputs, "Hidden", x.relu())
     return outputs

@@ -18,6 +18,6 @@ def breaks(tensors):
 
 @fix("rewrite", "exact")
 def fixed(tensors):
-    """The key is passed by name, which is the form that Dynamo knows."""
+    """The key is passed by name, which is the form that Dynamo supports."""
     groups = groupby(tensors, key=lambda t: t.shape[1])
     return [torch.cat(list(group)) for _, group in groups]

@@ -1,5 +1,5 @@
-"""A handler notes more details on the exception that it has caught, as a new attribute, and reads
-them again: `error.available = list(batch)`.
+"""A handler stores details as a new attribute of the caught exception and reads them back:
+`error.available = list(batch)`.
 """
 
 import torch
@@ -22,7 +22,7 @@ def breaks(batch):
 
 @fix("rewrite", "exact")
 def fixed(batch):
-    """The details are kept in a variable of their own instead of on the exception."""
+    """A local variable stores the details instead of the exception."""
     try:
         x = batch["pixels"]
     except KeyError:

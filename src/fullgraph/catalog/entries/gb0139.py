@@ -1,5 +1,5 @@
-"""An `autograd.Function` keeps something on `ctx` for the length of `forward` and takes it off
-again with `del`, so that it does not live until the backward pass.
+"""An `autograd.Function` stores a value on `ctx` during `forward` and deletes it with `del`, so
+that it does not stay alive until the backward pass.
 """
 
 import torch
@@ -37,5 +37,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A local variable is gone at the end of forward by itself; ctx is for what backward needs."""
+    """A local variable is freed at the end of forward. Use ctx only for values that backward
+    needs.
+    """
     return CenterWithLocal.apply(x)

@@ -1,4 +1,4 @@
-"""An `autograd.Function` has a helper without `@staticmethod`, and calls it through the class."""
+"""An `autograd.Function` has a helper without `@staticmethod` and calls it through the class."""
 
 import torch
 
@@ -48,5 +48,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """As a static method the helper is a plain function, which is what the call makes of it."""
+    """As a static method, the helper is explicitly a plain function, which matches the call."""
     return SwishWithStaticSlope.apply(x)

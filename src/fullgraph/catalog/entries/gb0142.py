@@ -1,5 +1,5 @@
-"""A context manager is made once and kept in a variable outside, `frozen = torch.no_grad()`, or it
-is one that Dynamo does not know at all, such as a lock.
+"""A context manager is made once and stored in an outer variable, `frozen = torch.no_grad()`. A
+context manager that Dynamo does not support, such as a lock, breaks in the same way.
 """
 
 import torch
@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Where it is made on the spot, Dynamo sees which context manager it is."""
+    """The `with` statement makes the context manager, so Dynamo knows which one it is."""
     with torch.no_grad():
         target = x.softmax(dim=-1)
     return target - x

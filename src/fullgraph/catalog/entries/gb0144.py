@@ -1,5 +1,5 @@
-"""An `autograd.Function` defines `jvp` beside `backward`, to work with forward-mode derivatives as
-well.
+"""An `autograd.Function` defines `jvp` as well as `backward`, to support forward-mode
+derivatives.
 """
 
 import torch
@@ -37,7 +37,7 @@ def breaks(x):
 
 @fix("rewrite", "narrower")
 def fixed(x):
-    """Without jvp the function is traced, forward and backward. It no longer takes part in
-    forward-mode differentiation, so keep the other class for that.
+    """Without jvp, Dynamo traces the forward and the backward of the function. The function no
+    longer supports forward-mode differentiation, so keep the other class for that.
     """
     return Exp.apply(x)

@@ -1,4 +1,4 @@
-"""An `autograd.Function` calls its derivative `vjp`, which torch accepts in place of `backward`."""
+"""An `autograd.Function` names its derivative `vjp`, which torch accepts in place of `backward`."""
 
 import torch
 
@@ -41,5 +41,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The two names mean the same to autograd; backward is the one that Dynamo looks for."""
+    """Both names mean the same to autograd, but Dynamo looks only for backward."""
     return ExpWithBackward.apply(x)

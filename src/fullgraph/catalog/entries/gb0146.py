@@ -1,14 +1,14 @@
-"""Work is timed with events inside the compiled function, `start.elapsed_time(end)`. Dynamo
-traces recording and waiting, not the question how long it took.
+"""Events time the work inside the compiled function, `start.elapsed_time(end)`. Dynamo traces
+recording and waiting, but not reading the elapsed time.
 """
 
 import torch
 
-# Without an accelerator an event is never recorded.
+# Without an accelerator no event is recorded.
 EAGER_RAISES = True
 INSTEAD = (
-    "Record the events before and after the call of the compiled function, synchronize, and ask "
-    "for the elapsed time there; inside, the compiler may move the work away from the events."
+    "Record the events before and after the call of the compiled function, synchronize, and read "
+    "the elapsed time there. Inside, the compiler may move work across the events."
 )
 
 

@@ -1,5 +1,5 @@
-"""A container is made by calling its annotated type, `dict[str, torch.Tensor]()`. Python allows
-it, Dynamo does not know how to call such an alias.
+"""A container is made by calling a parameterized type, `dict[str, torch.Tensor]()`. Python allows
+this, but Dynamo cannot call such an alias.
 """
 
 import torch
@@ -20,7 +20,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The types belong into an annotation, and the dict is made as ever."""
+    """The types are in an annotation, and the dict is a literal."""
     features: dict[str, torch.Tensor] = {}
     features["mean"] = x.mean(dim=-1)
     features["peak"] = x.amax(dim=-1)

@@ -1,5 +1,5 @@
-"""An input is reshaped in place, `x.transpose_(0, 1)` or `x.unsqueeze_(0)`. That changes the
-metadata of a tensor that belongs to the caller, which a graph cannot do.
+"""An input is reshaped in place, `x.transpose_(0, 1)` or `x.unsqueeze_(0)`. This changes the
+metadata of the caller's tensor, which a graph cannot do.
 """
 
 import torch
@@ -20,5 +20,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The method without the underscore gives a view: no copy, and the caller's tensor stays."""
+    """The method without the underscore returns a view: it copies nothing, and the caller's tensor
+    does not change.
+    """
     return x.transpose(0, 1).softmax(dim=0)

@@ -1,12 +1,12 @@
-"""A function under `torch.vmap` (or `grad`, `jvp`) contains something that Dynamo cannot trace. The
-transform then runs in eager, and what it calls cannot be compiled inside it either.
+"""A function under `torch.vmap` (or `grad`, `jvp`) contains code that Dynamo cannot trace. The
+transform then runs in eager mode, and Dynamo cannot compile the functions it calls either.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# What is met first, with fullgraph=True alone, is the print.
+# With fullgraph=True torch reports the print instead.
 BY_DEFAULT = True
 COMPILE = {"backend": "aot_eager"}
 
@@ -30,8 +30,9 @@ def announce(x):
 
 @fix("move", "exact", before=announce)
 def fixed(x):
-    """vmap calls the function once, for all rows, so the message can come before. Without it the
-    transform and the function are traced together, and nothing is left to compile inside."""
+    """vmap calls the function once for all rows, so the caller can print the message before. Dynamo
+    then traces the transform and the function together.
+    """
 
     def normalize(row):
         return row / row.norm()

@@ -1,5 +1,5 @@
-"""Code that accepts many kinds of arguments asks one of them with `hasattr` what it can do. For
-some kinds, a slice for instance, Dynamo has no answer.
+"""Code that accepts many kinds of arguments inspects one of them with `hasattr`. For some kinds,
+such as a slice, Dynamo does not support `hasattr`.
 """
 
 import torch
@@ -19,7 +19,7 @@ def breaks(x, index):
 
 @fix("rewrite", "exact")
 def fixed(x, index):
-    """Asking for the type says the same, and is known while tracing."""
+    """A type check distinguishes the same cases, and the type is known during tracing."""
     if isinstance(index, torch.Tensor):
         return x[index.long()] * 2
     return x[index] * 2

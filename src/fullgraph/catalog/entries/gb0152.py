@@ -1,5 +1,5 @@
-"""Items are grouped with `itertools.groupby` by an object, such as the settings of a layer, instead
-of by a number or a string.
+"""`itertools.groupby` groups items by an object, such as the settings of a layer, instead of a
+number or a string.
 """
 
 from dataclasses import dataclass
@@ -27,6 +27,6 @@ def breaks(items):
 
 @fix("rewrite", "exact")
 def fixed(items):
-    """The key is the number inside the object, or a tuple of such values."""
+    """The key is the number inside the object. A tuple of such values works too."""
     groups = groupby(items, key=lambda item: item[0].width)
     return [torch.cat([t for _, t in group]) for _, group in groups]

@@ -1,5 +1,5 @@
-"""A module that was marked as fixed, `torchdynamo_force_dynamic = False`, picks one of its layers
-with a tensor as the index.
+"""A module declared static with `torchdynamo_force_dynamic = False` selects one of its layers with
+a tensor as the index.
 """
 
 import torch
@@ -25,5 +25,5 @@ def breaks(x, choice):
 
 @fix("rewrite", "exact")
 def fixed(x, choice):
-    """All experts run, and the tensor picks among their results."""
+    """All experts run, and the tensor selects one of the results."""
     return torch.stack([expert(x) for expert in EXPERTS])[choice]

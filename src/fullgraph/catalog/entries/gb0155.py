@@ -1,5 +1,5 @@
-"""`itertools.groupby` gets its sequence by name, `groupby(iterable=tensors, key=width)`; Dynamo
-looks for it in the first place only, without a name.
+"""`itertools.groupby` gets its sequence by name, `groupby(iterable=tensors, key=width)`. Dynamo
+accepts it only as the first positional argument.
 """
 
 from itertools import groupby
@@ -24,6 +24,6 @@ def breaks(tensors):
 
 @fix("rewrite", "exact")
 def fixed(tensors):
-    """The sequence goes first and without a name, which is the form that Dynamo knows."""
+    """The sequence is the first positional argument, which is the form that Dynamo supports."""
     groups = groupby(tensors, key=width)
     return [torch.cat(list(group)) for _, group in groups]

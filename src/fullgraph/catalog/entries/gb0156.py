@@ -1,5 +1,5 @@
-"""A method is called on an object of some library or of the standard library that is not written in
-Python, such as `elapsed.total_seconds()` of a `timedelta`.
+"""A method is called on a library object that is not written in Python, such as
+`elapsed.total_seconds()` of a `timedelta`.
 """
 
 from datetime import timedelta
@@ -23,5 +23,5 @@ def to_seconds(x, elapsed):
 
 @fix("move", "equal", before=to_seconds)
 def fixed(x, seconds):
-    """The caller turns the object into a plain number, which Dynamo knows."""
+    """The caller converts the object to a plain number, which Dynamo supports."""
     return x * 0.5 ** (seconds / 60)

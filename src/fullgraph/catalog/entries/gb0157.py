@@ -1,5 +1,5 @@
-"""NumPy code asks an array for its `dtype` (or `flags`, or `base`) to make another one like it.
-While tracing, the array is really a tensor that has no such attribute.
+"""NumPy code reads the `dtype` (or `flags`, or `base`) of an array to make another array like it.
+During tracing the array is a tensor, which has no such attribute.
 """
 
 import numpy as np
@@ -20,6 +20,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A tensor's dtype is a constant while tracing, and torch needs no detour."""
+    """The dtype of a tensor is a constant during tracing, and torch needs no NumPy array."""
     padding = torch.zeros((4, 2), dtype=x.dtype)
     return torch.cat([x, padding], dim=1)

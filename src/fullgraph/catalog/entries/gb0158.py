@@ -1,5 +1,5 @@
-"""A result is turned into bytes inside of the compiled function, to send or to hash it:
-`y.numpy().tobytes()`. Bytes need the values.
+"""The compiled function converts a result to bytes, to send or to hash it: `y.numpy().tobytes()`.
+Bytes need the values.
 """
 
 import torch
@@ -18,5 +18,5 @@ def breaks(x):
 
 @fix("move", "exact", after=lambda embedding: embedding.numpy().tobytes())
 def fixed(x):
-    """The compiled function gives back the tensor, and the caller packs it."""
+    """The compiled function returns the tensor, and the caller converts it."""
     return torch.nn.functional.normalize(x)

@@ -1,5 +1,5 @@
-"""The version of NumPy is asked of an array instead of the module, because a variable has taken
-the module's name.
+"""Code reads the version of NumPy from an array instead of the module, because a variable shadows
+the name of the module.
 """
 
 import numpy
@@ -23,7 +23,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The version belongs to the module and is a constant."""
+    """The version is an attribute of the module and a constant."""
     if numpy.__version__.startswith("0."):
         return x
     return x + 1

@@ -1,5 +1,5 @@
-"""A module that was marked as fixed, `torchdynamo_force_dynamic = False`, keeps a list, a dict or
-another object as an attribute of its class and reads it through `self`.
+"""A module declared static with `torchdynamo_force_dynamic = False` stores a list, a dict or
+another object as a class attribute and reads it through `self`.
 """
 
 import torch
@@ -49,11 +49,11 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Set in __init__, the list belongs to the object, which may hold any value."""
+    """`__init__` sets the list, so it is an instance attribute, which may have any value."""
     return SCALE_BY_INSTANCE(x)
 
 
 @fix("rewrite", "exact")
 def fixed_without_the_mark(x):
-    """An ordinary module is traced like any other object, attributes of its class included."""
+    """Without the declaration Dynamo traces into the module, including its class attributes."""
     return SCALE_UNMARKED(x)

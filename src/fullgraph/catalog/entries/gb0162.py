@@ -1,5 +1,5 @@
-"""A module is put back in its first state by calling its `__init__` again, which comes to
-`super().__init__()` of a module that already exists.
+"""A module is reset by calling its `__init__` again, which calls `super().__init__()` on an
+existing module.
 """
 
 import torch
@@ -31,6 +31,8 @@ def breaks(module, x):
 
 @fix("rewrite", "exact")
 def fixed(module, x):
-    """A method of its own puts back just what changes, and leaves the module's machinery alone."""
+    """A separate method resets only the state that changes, and does not run torch.nn.Module's
+    initialization again.
+    """
     module.reset()
     return module(x)

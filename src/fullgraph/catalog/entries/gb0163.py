@@ -1,5 +1,5 @@
-"""A tensor subclass is asked whether it is a view: `if x._base is not None`, to copy it before
-something is written into it.
+"""Code checks whether a tensor subclass is a view, `if x._base is not None`, to copy it before
+mutating it.
 """
 
 import torch
@@ -27,15 +27,13 @@ def own(image):
 
 @fix("move", "exact", before=own)
 def fixed(image):
-    """Whether the argument is a view is known to the caller: asked there, it is no part of the
-    graph.
-    """
+    """The caller checks whether the argument is a view, so the check is not part of the graph."""
     return image.clamp_(0.2, 0.8)
 
 
 @fix("rewrite", "narrower")
 def fixed_out_of_place(image):
-    """An operation that makes a new tensor needs no copy and does not have to ask. It is the same
-    only where nobody counts on an image of its own being changed in place.
+    """An out-of-place operation needs neither a copy nor the check. It is equivalent only if no
+    caller relies on the in-place change of an image that is not a view.
     """
     return image.clamp(0.2, 0.8)

@@ -1,5 +1,5 @@
-"""A tensor subclass has a class attribute with the name of one that every tensor has: `layout`,
-`name`, `nbytes`.
+"""A tensor subclass has a class attribute with the name of a tensor attribute: `layout`, `name`,
+`nbytes`.
 """
 
 import torch
@@ -28,7 +28,9 @@ def breaks(image):
 
 @fix("rewrite", "exact")
 def fixed(image):
-    """Under a name of its own the attribute hides nothing, and is looked up like any other."""
+    """The attribute has its own name, so it shadows no tensor attribute and Dynamo looks it up
+    normally.
+    """
     if image.title == "gray":
         return image.mean(dim=0)
     return image

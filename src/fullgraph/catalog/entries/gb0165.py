@@ -1,5 +1,5 @@
-"""Code for activation checkpointing asks the autograd engine whether it is in an ordinary backward
-pass, `Variable._execution_engine.is_checkpoint_valid()`, and refuses to work in another.
+"""Code for activation checkpointing asks the autograd engine whether an ordinary backward pass is
+running, `Variable._execution_engine.is_checkpoint_valid()`. Otherwise the code raises an error.
 """
 
 import torch
@@ -26,5 +26,5 @@ def check(x):
 
 @fix("move", "exact", before=check)
 def fixed(x):
-    """The caller asks the engine, in eager, and then calls what is compiled."""
+    """The caller asks the engine in eager mode and then calls the compiled function."""
     return torch.relu(x)

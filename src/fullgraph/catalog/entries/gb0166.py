@@ -1,5 +1,5 @@
-"""Gradient synchronisation written by hand: a hook queues a callback for the end of the backward
-pass, `Variable._execution_engine.queue_callback(...)`, and the hook is set in compiled code.
+"""Custom gradient synchronization: a hook queues a callback for the end of the backward pass,
+`Variable._execution_engine.queue_callback(...)`. Compiled code registers the hook.
 """
 
 import torch
@@ -13,7 +13,7 @@ def inputs():
 
 
 def finish():
-    """Waits for the gradients of the other workers."""
+    """Wait for the gradients of the other workers."""
 
 
 def schedule(grad):
@@ -34,7 +34,7 @@ def with_hook(loss):
 
 @fix("move", "exact", after=with_hook)
 def fixed(x):
-    """The callback runs when the whole backward pass is over, so the hook may sit on any tensor of
-    it: on the result, outside of the graph.
+    """The callback runs at the end of the whole backward pass. The hook can therefore be on any
+    tensor of that pass, here on the result outside the graph.
     """
     return torch.exp(x).sum()

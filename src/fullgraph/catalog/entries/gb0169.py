@@ -1,5 +1,5 @@
-"""The `forward` of a custom autograd function that is defined inside another function counts its
-calls with `nonlocal`, while a separate `setup_context` saves what the backward needs.
+"""A custom autograd function is defined inside another function, and its `forward` counts its calls
+with `nonlocal`. A separate `setup_context` saves the tensors for the backward.
 """
 
 import torch
@@ -65,5 +65,5 @@ def count(x):
 
 @fix("move", "exact", before=count)
 def fixed(x):
-    """The function only computes; the calls are counted by its caller."""
+    """The function only computes, and its caller counts the calls."""
     return Square.apply(x).sum()

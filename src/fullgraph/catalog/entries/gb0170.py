@@ -1,5 +1,5 @@
-"""A layer looks at its activations and takes another path when they are small, negative or not
-finite: `if scores.sum() > 0:`. The test is a tensor, and its value is not known while tracing.
+"""A layer takes another path when its activations are small, negative or not finite: `if
+scores.sum() > 0:`. The condition is a tensor, and its value is not known during tracing.
 """
 
 import torch
@@ -22,13 +22,13 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Both sides are cheap and safe to compute, so compute both and let torch.where choose."""
+    """Both sides are cheap and safe to compute, so compute both and select with torch.where."""
     scores = x.mean(dim=-1, keepdim=True)
     return torch.where(scores.sum() > 0, x * scores, x - scores)
 
 
 @fix("rewrite", "exact")
 def fixed_with_cond(x):
-    """torch.cond keeps both branches in the graph and runs only the one that is taken."""
+    """torch.cond keeps both branches in the graph and runs only the selected one."""
     scores = x.mean(dim=-1, keepdim=True)
     return torch.cond(scores.sum() > 0, lambda a, s: a * s, lambda a, s: a - s, (x, scores))

@@ -1,4 +1,4 @@
-"""An assertion fails with a message that is no string, such as the shape itself or a tuple, and the
+"""An assertion fails with a message that is not a string, such as a shape or a tuple, and the
 failure is handled.
 """
 
@@ -21,7 +21,7 @@ def breaks(image):
 
 @fix("rewrite", "exact")
 def fixed(image):
-    """An ordinary condition says what is meant, and needs no exception."""
+    """An ordinary condition replaces the exception."""
     if image.dim() != 3:
         image = image.unsqueeze(0)
     return image.mean(dim=(1, 2))

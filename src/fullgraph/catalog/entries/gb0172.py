@@ -1,5 +1,5 @@
-"""A training step starts a collective with `async_op=True`, does something else and waits for the
-handle. Dynamo does not trace collectives that give a handle back.
+"""A training step starts a collective with `async_op=True`, does other work and waits for the
+handle. Dynamo does not trace collectives that return a handle.
 """
 
 import gc
@@ -14,9 +14,9 @@ from fullgraph.catalog.fix_decorator import fix
 
 def inputs():
     gradients = torch.randn(4, 8)
-    gc.collect()  # the group of an earlier example goes with its inputs
+    gc.collect()  # frees the inputs of an earlier example and with them its group
     if not dist.is_initialized():
-        # One process that stands in for two ranks; the group goes when these inputs go.
+        # One process stands in for two ranks; the group is destroyed with these inputs.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
         weakref.finalize(gradients, dist.destroy_process_group)
     return gradients, torch.randn(4, 8)
@@ -31,8 +31,9 @@ def breaks(gradients, x):
 
 @fix("rewrite", "exact")
 def fixed(gradients, x):
-    """Without `async_op` the collective is captured as an operator that starts it and one that
-    waits for it, and the backend may overlap it with what does not depend on it."""
+    """Without `async_op` Dynamo captures the collective as two operators: one starts it, one waits.
+    The backend may overlap it with independent work.
+    """
     hidden = torch.relu(x)
     dist.all_reduce(gradients)
     return gradients / 2, hidden

@@ -1,15 +1,15 @@
-"""A model that sets a hook on an activation is exported while compiled autograd is on."""
+"""A model that registers a hook on an activation is exported while compiled autograd is enabled."""
 
 import torch
 from torch import nn
 from torch._dynamo import compiled_autograd
 
-# Exporting calls Dynamo itself, and is not something to compile.
+# Export calls Dynamo itself, so the example must not be compiled.
 COMPILE = {"disable": True}
 EAGER_RAISES = True
 INSTEAD = (
-    "Export with compiled autograd off: an exported program is a forward pass. Hooks on gradients "
-    "belong to training, so set them outside of forward, on the parameters."
+    "Export with compiled autograd disabled: an exported program is a forward pass. Hooks on "
+    "gradients belong to training, so register them outside forward, on the parameters."
 )
 
 

@@ -1,5 +1,5 @@
-"""A function is built by another and asks for the type of a variable of its builder that was never
-given a value, as only one branch sets it. Eager raises a NameError.
+"""A closure checks the type of a variable that its enclosing function never assigned, because only
+one branch sets it. Eager mode raises a NameError.
 """
 
 import torch
@@ -40,5 +40,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The builder gives the variable a value in every case, be it None."""
+    """The enclosing function assigns the variable in every case; None is allowed."""
     return complete_step(x)

@@ -1,5 +1,5 @@
-"""A subclass of Tensor has a class method that is not written as a function but made from
-something callable, such as a functools.partial.
+"""A Tensor subclass has a class method made from a callable such as a functools.partial, instead of
+a function.
 """
 
 import functools
@@ -32,5 +32,5 @@ def breaks(celsius):
 
 @fix("rewrite", "exact")
 def fixed(celsius):
-    """A class method that is written out is a function which Dynamo can trace into."""
+    """An explicit class method is a function that Dynamo can trace into."""
     return celsius + celsius.written_to_kelvin()

@@ -1,5 +1,5 @@
-"""A random number is turned into text, to look something up by name or to write it into a label.
-Dynamo can carry the number through a graph, but not its text.
+"""A random number is converted to a string, to look something up by name or for a label. Dynamo can
+capture the number in a graph, but not the string.
 """
 
 import random
@@ -28,5 +28,5 @@ def _choose(x):
 
 @fix("move", "exact", before=_choose)
 def fixed(x, scale):
-    """The choice is made outside; as a tensor, it needs no new compile when it changes."""
+    """The caller makes the choice and passes a tensor, so a new value does not recompile."""
     return x * scale

@@ -1,6 +1,4 @@
-"""`dataclasses.fields` is asked about the class of a configuration or output, not about an object
-of it.
-"""
+"""`dataclasses.fields` gets the class of a configuration or output, not an instance."""
 
 from dataclasses import dataclass, fields
 
@@ -28,11 +26,11 @@ def breaks(output):
 
 @fix("rewrite", "exact")
 def fixed(output):
-    """An object of the class has the same fields, and Dynamo knows how to ask it."""
+    """An instance has the same fields, and Dynamo supports `fields` for it."""
     return torch.stack([getattr(output, field.name) for field in fields(output)])
 
 
 @fix("rewrite", "exact")
 def fixed_with_names(output):
-    """The names never change, so they are collected once, when the module is imported."""
+    """The names are constant, so they are collected once, when the module is imported."""
     return torch.stack([getattr(output, name) for name in NAMES])

@@ -1,5 +1,5 @@
-"""Gradients are accumulated in float32 for parameters in bfloat16, in `.grad` itself, which
-a parameter allows once its `grad_dtype` is None. Mixed-precision and sharded training do it.
+"""Gradients of bfloat16 parameters are accumulated in float32 in `.grad` itself, as in
+mixed-precision and sharded training. A parameter allows this if its `grad_dtype` is None.
 """
 
 import torch
@@ -25,8 +25,8 @@ def with_gradient_aside(x, weight):
 
 @fix("move", "narrower", before=with_gradient_aside)
 def fixed(x, weight):
-    """The sum in float32 lives beside the parameter, and `.grad` is only ever the gradient of the
-    step at hand, in the parameter's own type. The training loop has to know: it adds .grad to
-    main_grad after each backward, and the optimizer reads main_grad.
+    """The float32 sum is stored beside the parameter, and `.grad` holds only the gradient of the
+    current step, in the dtype of the parameter. The training loop must add .grad to main_grad after
+    each backward, and the optimizer must read main_grad.
     """
     return x * weight

@@ -1,4 +1,4 @@
-"""`dict.fromkeys` is given keys that cannot be keys of a dict, such as lists."""
+"""`dict.fromkeys` gets keys that are not hashable, such as lists."""
 
 import torch
 
@@ -18,6 +18,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A tuple cannot be changed, so it has a hash and can be a key."""
+    """A tuple is immutable and hashable, so it can be a key."""
     totals = dict.fromkeys([(0, 1), (2, 3)], 0.0)
     return {key: x[list(key)].sum() + start for key, start in totals.items()}

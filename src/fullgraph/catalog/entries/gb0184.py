@@ -1,5 +1,6 @@
-"""An object guards its attributes with a `__getattribute__` that knows only its own, and is turned
-into a string for a message or a key. Python takes `str` from the class, but Dynamo asks the object.
+"""An object has a `__getattribute__` that allows only its own attributes, and is converted to a
+string for a message or a key. Python looks up `__str__` on the class, but Dynamo looks it up on the
+object.
 """
 
 import torch
@@ -34,5 +35,5 @@ def name_of(options, x):
 
 @fix("move", "exact", before=name_of)
 def fixed(name, x):
-    """The caller turns the object into a string and passes that."""
+    """The caller converts the object to a string and passes the string."""
     return {name: x.relu()}

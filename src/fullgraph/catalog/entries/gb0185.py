@@ -1,5 +1,5 @@
-"""An array of strings, dates or objects is used in a compiled function, such as the names of the
-classes. There is no tensor for these.
+"""A compiled function uses an array of strings, dates or objects, such as the names of the classes.
+No tensor can represent them.
 """
 
 import numpy as np
@@ -21,5 +21,5 @@ def breaks(logits):
 
 @fix("rewrite", "exact")
 def fixed(logits):
-    """A tuple of Python strings is a constant while tracing."""
+    """A tuple of Python strings is a constant during tracing."""
     return logits[:, CLASS_NAMES.index("cat")]

@@ -1,5 +1,5 @@
-"""A `functools.partial` is made with keywords that come from an enum of strings:
-`partial(scale, **{Option.FACTOR: 2.0})`.
+"""The keywords of a `functools.partial` come from an enum of strings: `partial(scale,
+**{Option.FACTOR: 2.0})`.
 """
 
 from enum import Enum
@@ -32,5 +32,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The keyword is a plain string: the value of the enum's member."""
+    """The keyword is a plain string: the value of the enum member."""
     return double_by_name(x)

@@ -1,5 +1,5 @@
-"""A module sets an attribute that lives in a slot and replaces a buffer by assignment, and then
-walks over its parameters in the same call.
+"""A module sets an attribute stored in a slot, replaces a buffer by assignment, and then iterates
+over its parameters in the same call.
 """
 
 import torch
@@ -43,5 +43,5 @@ def breaks(module, x):
 
 @fix("rewrite", "exact")
 def fixed(module, x):
-    """The buffer is changed in place, so the module has the same buffers as before."""
+    """The buffer is mutated in place, so the module keeps the same buffers."""
     return module.update(x)

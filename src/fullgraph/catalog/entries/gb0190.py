@@ -1,5 +1,5 @@
-"""A submodule is looked up by a name that is put together from a number which changes from call to
-call: `getattr(model, "layer{}".format(depth))`.
+"""The name of a submodule is built from a number that changes between calls: `getattr(model,
+"layer{}".format(depth))`.
 """
 
 import torch
@@ -30,5 +30,5 @@ def name_layer(model, x, depth):
 
 @fix("move", "exact", before=name_layer)
 def fixed(model, x, name):
-    """A string that is an argument is a constant of the graph, one graph for each name."""
+    """A string argument is a constant of the graph, so each name has its own graph."""
     return getattr(model, name)(x)

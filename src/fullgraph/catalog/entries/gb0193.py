@@ -1,5 +1,5 @@
-"""A builtin of Python is called with the arguments of the tensor's method of that name:
-`max(x, dim=0)` for `x.amax(dim=0)`. Eager raises as well.
+"""A Python builtin is called with the arguments of the tensor method of the same name: `max(x,
+dim=0)` instead of `x.amax(dim=0)`. Eager mode raises as well.
 """
 
 import torch
@@ -19,5 +19,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The method takes a dimension; the builtin compares the elements of an iterable."""
+    """The method takes a dimension. The builtin compares the elements of an iterable."""
     return x / x.amax(dim=0)

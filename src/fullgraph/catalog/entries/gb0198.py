@@ -1,5 +1,5 @@
-"""Options are handed around as a read-only `MappingProxyType`, and a dict is written to before an
-option is read. The proxy might show that very dict.
+"""Options are passed as a read-only `MappingProxyType`, and a dict is mutated before an option is
+read. The proxy might be a view of that dict.
 """
 
 from types import MappingProxyType
@@ -20,7 +20,7 @@ def breaks(options, cache, x):
 
 @fix("rewrite", "exact")
 def fixed(options, cache, x):
-    """Options are read first, when no dict has been changed yet."""
+    """The option is read first, before any dict is mutated."""
     scale = options["scale"]
     cache["hidden"] = x.relu()
     return cache["hidden"] * scale

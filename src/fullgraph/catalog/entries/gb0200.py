@@ -1,5 +1,5 @@
-"""A set is written out, `{1, 2}`, while a switch for testing Dynamo itself pretends that it cannot
-build sets.
+"""Code contains a set display, `{1, 2}`, while a test-only option of Dynamo disables building
+sets.
 """
 
 import torch
@@ -20,6 +20,6 @@ def breaks(x, dim):
 
 @fix("setting", "exact", inject_BUILD_SET_unimplemented_TESTING_ONLY=False)
 def fixed(x, dim):
-    """With the switch off, as it is by default, sets are built while tracing."""
+    """With the option off, which is the default, Dynamo builds sets during tracing."""
     seen = {dim, dim + 1}
     return x.sum(dim=tuple(seen))

@@ -1,4 +1,4 @@
-"""A namedtuple class is made inside the compiled function, with a tensor as a default of one of its
+"""The compiled function makes a namedtuple class with a tensor as the default of one of its
 fields.
 """
 
@@ -23,6 +23,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The class is made once at the top of the module, and the tensor is passed as a value."""
+    """The class is made once at module level, and the tensor is passed as a value."""
     result = Output(x.relu(), torch.ones(8))
     return result.logits * result.mask

@@ -1,5 +1,5 @@
-"""A module is marked `torchdynamo_force_dynamic = False`, to be a fixed part of the graph, and one
-of its methods is called with something that is known at run time only: a flag in a tensor.
+"""A module is declared static with `torchdynamo_force_dynamic = False`. One of its methods gets a
+value known only at run time: a flag in a tensor.
 """
 
 import torch
@@ -34,6 +34,8 @@ def with_bool(x, deep):
 
 @fix("move", "exact", before=with_bool)
 def fixed(x, deep):
-    """As a bool, the flag is a constant: which parameters there are is settled while tracing."""
+    """The caller passes the flag as a bool, which is a constant. The set of parameters is then
+    known during tracing.
+    """
     penalty = sum(p.square().sum() for p in LAYER.parameters(recurse=deep))
     return x * penalty

@@ -1,4 +1,4 @@
-"""The keys of a dict are handed to the compiled function as they are, `rates.keys()`, and they are
+"""The compiled function gets a view of the keys of a dict, `rates.keys()`, and the keys are
 classes, modules or other objects.
 """
 
@@ -25,7 +25,7 @@ def with_list(x, kinds):
 
 @fix("move", "exact", before=with_list)
 def fixed(x, kinds):
-    """A list (or the dict itself) may hold any object; each is guarded on for what it is."""
+    """A list, or the dict itself, may hold any object. Dynamo guards on each of them."""
     if nn.Linear not in kinds:
         x = x.detach()
     return x.relu()

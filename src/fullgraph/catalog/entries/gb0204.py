@@ -1,5 +1,5 @@
-"""A read-only registry, `types.MappingProxyType`, has classes or other objects for its keys and is
-read in the compiled function.
+"""The compiled function reads a read-only registry, `types.MappingProxyType`, whose keys are
+classes or other objects.
 """
 
 import types
@@ -24,5 +24,5 @@ def with_dict(x, rates):
 
 @fix("move", "exact", before=with_dict)
 def fixed(x, rates):
-    """A plain dict may have any keys. A copy is as safe as the proxy."""
+    """A plain dict may have any keys. A copy protects the original as well as the proxy does."""
     return x * rates[nn.Linear]

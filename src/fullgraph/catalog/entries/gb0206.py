@@ -1,4 +1,4 @@
-"""A layer is frozen or thawed on the way through `forward`: `self.weight.requires_grad = False`."""
+"""A `forward` freezes or unfreezes a layer: `self.weight.requires_grad = False`."""
 
 import torch
 
@@ -21,13 +21,13 @@ def freeze(x, weight):
 
 @fix("move", "exact", before=freeze)
 def fixed(x, weight):
-    """Freeze where the model is set up, before the compiled function is called."""
+    """Freeze the weight during setup, before calling the compiled function."""
     return torch.relu(x @ weight)
 
 
 @fix("rewrite", "narrower")
 def fixed_with_detach(x, weight):
-    """detach() keeps gradients out of the weight for this one use and leaves the weight as it is.
-    It is the same only where nothing else relies on the weight itself being frozen.
+    """detach() stops gradients to the weight for this use only and does not change the weight. It
+    is equivalent only if no other code relies on the frozen weight.
     """
     return torch.relu(x @ weight.detach())

@@ -1,5 +1,5 @@
-"""A list of tensors is sorted by a score that is itself a tensor, as in beam search or when
-keeping the best crops: `candidates.sort(key=lambda c: c.max())`.
+"""A list of tensors is sorted by a score that is a tensor, as in beam search or to keep the best
+crops: `candidates.sort(key=lambda c: c.max())`.
 """
 
 import torch
@@ -19,6 +19,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """argsort finds the order inside the graph, and indexing applies it."""
+    """argsort computes the order inside the graph, and indexing applies it."""
     scores = x.max(dim=-1).values
     return x[scores.argsort(stable=True)]

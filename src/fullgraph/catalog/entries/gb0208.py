@@ -1,5 +1,5 @@
-"""A setting of torch that is a plain number, such as `torch.get_num_threads()`, is read inside of
-the compiled function and decides how the work is split.
+"""The compiled function reads a numeric setting of torch, such as `torch.get_num_threads()`, to
+decide how to split the work.
 """
 
 import torch
@@ -18,6 +18,6 @@ def breaks(x):
 
 @fix("move", "exact", before=lambda x: (x, torch.get_num_threads()))
 def fixed(x, threads):
-    """Read before and passed as an argument, it is a number like any other."""
+    """The caller reads the setting and passes it as an ordinary integer."""
     pieces = x.chunk(threads)
     return torch.cat([piece.softmax(dim=-1) for piece in pieces])

@@ -1,5 +1,5 @@
-"""A tensor is written to while its version counter is held, and the context manager for that is
-given back or is alive when the graph breaks.
+"""A tensor is mutated while its version counter is preserved. The context manager for that is
+returned, or is still alive when the graph breaks.
 """
 
 import torch
@@ -21,8 +21,9 @@ def breaks(buffer):
 
 @fix("move", "exact", after=lambda b: (b, _unsafe_preserve_version_counter(b)))
 def fixed(buffer):
-    """Used in the `with` statement alone, the context manager never leaves the graph. A caller that
-    wants one makes it."""
+    """The context manager is used only in the `with` statement, so it never leaves the graph. A
+    caller that needs one makes it.
+    """
     with _unsafe_preserve_version_counter(buffer):
         buffer.add_(1)
     return buffer

@@ -1,5 +1,5 @@
-"""A module that is marked `torchdynamo_force_dynamic = False` has a `__getattr__` that is not an
-ordinary function: made with `functools.partialmethod`, by a decorator, in C.
+"""A module declared static with `torchdynamo_force_dynamic = False` has a `__getattr__` that is not
+an ordinary function. It is made with `functools.partialmethod`, by a decorator or in C.
 """
 
 import functools
@@ -42,5 +42,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Written with def, the method is traced like any other."""
+    """Dynamo traces a method written with `def`."""
     return x * SCALED_BY_FUNCTION.scale

@@ -1,5 +1,5 @@
-"""The profiler is started inside of the compiled function, and its object is still needed when
-something breaks the graph, or it is given back to the caller.
+"""The compiled function starts the profiler. The profiler object is still needed when something
+breaks the graph, or the function returns it.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True the question to the profiler is reported first.
+# With fullgraph=True torch reports key_averages() first.
 BY_DEFAULT = True
 
 running = []
@@ -38,6 +38,8 @@ def stop(y):
 
 @fix("move", "equal", before=start, after=stop)
 def fixed(x):
-    """Started around the call instead, the profiler sees the compiled code as it runs."""
+    """The caller starts the profiler before the call and stops it after, so it profiles the
+    compiled code.
+    """
     y = x.softmax(dim=-1)
     return y / y.max()

@@ -1,5 +1,5 @@
-"""The parentheses of a call are missing, and a function itself ends up in the arithmetic:
-`x / torch.std`.
+"""The parentheses of a call are missing, so the expression contains a function instead of its
+result: `x / torch.std`.
 """
 
 import torch
@@ -19,5 +19,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Called, the function gives the tensor that was meant."""
+    """The call returns the intended tensor."""
     return (x - torch.mean(x)) / torch.std(x)

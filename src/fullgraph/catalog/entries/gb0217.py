@@ -1,5 +1,5 @@
-"""A copy of an OrderedDict, of a state dict for example, is asked for an attribute beside its keys:
-`hasattr(state, "_metadata")`.
+"""Code checks a copy of an OrderedDict, such as a state dict, for an attribute: `hasattr(state,
+"_metadata")`.
 """
 
 from collections import OrderedDict
@@ -23,8 +23,9 @@ def breaks(state):
 
 @fix("rewrite", "exact")
 def fixed(state):
-    """OrderedDict(...) makes the same copy, and Dynamo follows it as an object with attributes.
-    Neither way takes over the attributes of the original: ask that one if they matter."""
+    """OrderedDict(...) makes the same copy, and Dynamo tracks it as an object with attributes.
+    Neither copy has the attributes of the original; check the original if they matter.
+    """
     state = OrderedDict(state)
     state["weight"] = state["weight"] * 2
     if hasattr(state, "_metadata"):

@@ -1,19 +1,21 @@
 """A custom operator can be traced, but its backward calls a second operator that has no fake
-kernel. Dynamo sees only the first; the backend meets the second when it traces the backward.
+kernel. Dynamo traces only the first. The backend fails on the second when it traces the backward.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# A backend that traces the backward, as the default one does.
+# This backend traces the backward, as the default backend does.
 COMPILE = {"backend": "aot_eager"}
 
 library = torch.library.Library("fullgraph_catalog", "FRAGMENT")
 
 
 def make_square(name, has_fake):
-    """An operator, with another for its backward, as an extension in C++ would bring them."""
+    """Return an operator with a separate operator for its backward, as a C++ extension defines
+    them.
+    """
     library.define(f"{name}_backward(Tensor x, Tensor grad) -> Tensor")
     library.impl(f"{name}_backward", lambda x, grad: 2 * x * grad, "CPU")
     if has_fake:
@@ -48,5 +50,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """With `torch.library.register_fake` the operator of the backward has a fake kernel as well."""
+    """`torch.library.register_fake` gives the backward operator a fake kernel as well."""
     return complete_square(x) + 1

@@ -1,5 +1,5 @@
-"""A layer casts its own weight to another precision the first time it runs:
-`layer.weight.data = layer.weight.data.bfloat16()`.
+"""A layer casts its own weight to another precision on its first run: `layer.weight.data =
+layer.weight.data.bfloat16()`.
 """
 
 import torch
@@ -24,6 +24,7 @@ def cast(layer, x):
 
 @fix("move", "exact", before=cast)
 def fixed(layer, x):
-    """The dtype of a parameter is decided once, before the model is compiled; the graph only uses
-    the weight."""
+    """The dtype of the parameter is set once, before the model is compiled. The graph only uses the
+    weight.
+    """
     return F.linear(x.bfloat16(), layer.weight)

@@ -1,5 +1,5 @@
-"""A function decorated with `@contextmanager` has no `yield` of its own: it returns a helper's
-generator. That works in Python, which only needs some generator back.
+"""A function decorated with `@contextmanager` has no `yield`: it returns the generator of a helper.
+Python accepts this, because it only needs a generator.
 """
 
 from contextlib import contextmanager
@@ -36,6 +36,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The decorated function is the generator now, and Dynamo can follow it to its yield."""
+    """The decorated function itself is the generator, and Dynamo can trace it up to its yield."""
     with evaluating_itself():
         return x.softmax(dim=-1)

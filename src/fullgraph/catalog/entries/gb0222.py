@@ -1,5 +1,5 @@
-"""Tensors are kept in a set, the frozen parameters for example, and the compiled function looks
-whether one is in it.
+"""A set stores tensors, such as the frozen parameters, and the compiled function checks whether a
+tensor is in it.
 """
 
 import torch
@@ -22,8 +22,8 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A dict with the tensors for keys answers the same question, and has an order that Dynamo
-    can rely on.
+    """A dict with the tensors as keys supports the same check and has an order that Dynamo can rely
+    on.
     """
     weight = WEIGHT.detach() if WEIGHT in FROZEN_BY_TENSOR else WEIGHT
     return x * weight

@@ -1,5 +1,5 @@
-"""A helper that is defined inside of a compiled function carries a `@torch.compile(...)` with
-arguments of its own.
+"""A helper defined inside a compiled function is decorated with `@torch.compile(...)` and its own
+arguments.
 """
 
 import torch
@@ -21,7 +21,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """What a compiled function calls is compiled with it; the outermost torch.compile is enough."""
+    """Dynamo compiles the functions that a compiled function calls, so the outermost torch.compile
+    is enough.
+    """
 
     def normalize(rows):
         return rows / rows.norm(dim=-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""A tensor to be optimised is made inside the compiled function, with the flag in the factory call:
+"""The compiled function makes a tensor to optimize, with the flag in the factory call:
 `torch.zeros(..., requires_grad=True)`.
 """
 
@@ -22,5 +22,7 @@ def with_noise(image):
 
 @fix("move", "exact", before=with_noise)
 def fixed(image, noise):
-    """Made outside, the tensor is an input of the graph, and its gradient comes out as usual."""
+    """The caller makes the tensor, so it is an input of the graph and gets its gradient as
+    usual.
+    """
     return torch.tanh(image + noise), noise

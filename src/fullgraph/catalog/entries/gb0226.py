@@ -1,4 +1,4 @@
-"""A list or an array of numbers is handed to `nn.Parameter`, which takes nothing but tensors."""
+"""`nn.Parameter` gets a list or an array of numbers, but accepts only tensors."""
 
 import torch
 from torch import nn
@@ -23,5 +23,5 @@ def with_parameter(x):
 
 @fix("move", "exact", before=with_parameter)
 def fixed(x, mix):
-    """A parameter of a tensor, and made once: in __init__, not at each call."""
+    """The parameter is made from a tensor, once: in __init__, not in each call."""
     return x @ mix

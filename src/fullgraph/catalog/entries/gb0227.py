@@ -1,5 +1,5 @@
-"""With `graph_break_on_nn_param_ctor` off: a parameter is made in the compiled function, from a
-tensor subclass.
+"""With `graph_break_on_nn_param_ctor` off, the compiled function makes a parameter from a tensor
+subclass.
 """
 
 import torch
@@ -31,5 +31,5 @@ def with_weight(pixels, tint):
 
 @fix("move", "exact", before=with_weight)
 def fixed(pixels, weight):
-    """Made outside, once, the parameter keeps its class and is an input of the graph."""
+    """The parameter is made once, outside, so it keeps its class and is an input of the graph."""
     return pixels * weight

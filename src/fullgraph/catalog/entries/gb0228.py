@@ -1,5 +1,5 @@
-"""With `graph_break_on_nn_param_ctor` off, a parameter may be made in the compiled function, but
-not by the `__init__` of an object that is made there.
+"""With `graph_break_on_nn_param_ctor` off, the compiled function can make a parameter, but not in
+the `__init__` of an object that it makes.
 """
 
 import torch
@@ -33,7 +33,7 @@ def with_scale(x):
 
 @fix("move", "exact", before=with_scale)
 def fixed(x, scale):
-    """Made outside, the object brings its parameter along as an input of the graph. It can then be
-    trained, too, which a parameter that is new for each call cannot.
+    """The caller makes the object, so its parameter is an input of the graph. It can then also be
+    trained, unlike a parameter that each call makes again.
     """
     return scale(x)

@@ -1,5 +1,5 @@
-"""With `graph_break_on_nn_param_ctor` off: a parameter made in the compiled function is wrapped in
-a second one, to have it without gradients or to tie it.
+"""With `graph_break_on_nn_param_ctor` off, a parameter made in the compiled function is wrapped in
+a second parameter, to exclude it from gradients or to tie it.
 """
 
 import torch
@@ -22,7 +22,7 @@ def breaks(x):
 
 @fix("rewrite", "exact", graph_break_on_nn_param_ctor=False)
 def fixed(x):
-    """detach() gives the same values without gradients, and no second parameter is needed."""
+    """detach() returns the same values without gradients, so no second parameter is needed."""
     weight = nn.Parameter(torch.eye(8))
     frozen = weight.detach()
     return x @ weight + x @ frozen

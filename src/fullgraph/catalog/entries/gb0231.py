@@ -1,6 +1,4 @@
-"""A table that is kept as a NumPy array is made a tensor in the forward, with the tracing of NumPy
-switched off.
-"""
+"""A forward converts a table stored as a NumPy array to a tensor, with NumPy tracing disabled."""
 
 import numpy as np
 import torch
@@ -23,11 +21,13 @@ def breaks(x):
 
 @fix("move", "exact")
 def fixed(x):
-    """Made a tensor once, when the module is imported, it is an input of the graph."""
+    """The table is converted to a tensor once, when the module is imported, so it is an input of
+    the graph.
+    """
     return x * TABLE_TENSOR
 
 
 @fix("setting", "exact", trace_numpy=True)
 def fixed_by_tracing(x):
-    """With trace_numpy, the default, Dynamo treats arrays as tensors."""
+    """With trace_numpy, which is the default, Dynamo treats arrays as tensors."""
     return x * torch.from_numpy(TABLE)

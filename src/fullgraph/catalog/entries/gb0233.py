@@ -1,5 +1,5 @@
-"""Sequences of different lengths are batched as a nested tensor of the default, strided kind. That
-kind has no sizes that Dynamo could reason about.
+"""Sequences of different lengths are batched as a nested tensor of the default, strided layout.
+Dynamo cannot reason about the sizes of that layout.
 """
 
 import torch
@@ -18,13 +18,14 @@ def breaks(short, long):
 
 @fix("rewrite", "exact")
 def fixed(short, long):
-    """The jagged layout keeps one dense buffer and the offsets into it, and is the kind of nested
-    tensor that torch.compile supports."""
+    """The jagged layout has one dense buffer and offsets into it. torch.compile supports nested
+    tensors of this layout.
+    """
     batch = torch.nested.nested_tensor([short, long], layout=torch.jagged)
     return batch.to_padded_tensor(0.0)
 
 
 @fix("rewrite", "exact")
 def fixed_by_padding(short, long):
-    """Where the padded batch is all that is wanted, ordinary tensors do."""
+    """If only the padded batch is needed, ordinary tensors are enough."""
     return torch.nn.utils.rnn.pad_sequence([short, long], batch_first=True)

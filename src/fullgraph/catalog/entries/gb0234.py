@@ -1,5 +1,5 @@
-"""Code that enters and leaves a torch function mode by hand leaves it once more than it entered it,
-on a path for errors for example. The stack of modes is empty by then, and eager raises as well.
+"""Code that manually pushes and pops a torch function mode pops once too often, for example on an
+error path. The stack of modes is empty then, and eager mode raises as well.
 """
 
 import torch
@@ -24,6 +24,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A `with` block pushes the mode and pops it again exactly once."""
+    """A `with` block pushes the mode and pops it exactly once."""
     with BaseTorchFunctionMode():
         return torch.relu(x)

@@ -1,5 +1,5 @@
-"""With `graph_break_on_nn_param_ctor` off and dynamic shapes: a parameter with the size of the
-batch, made in the compiled function.
+"""With `graph_break_on_nn_param_ctor` off and dynamic shapes, the compiled function makes a
+parameter with the size of the batch.
 """
 
 import torch
@@ -26,5 +26,5 @@ def with_weight(x):
 
 @fix("move", "exact", before=with_weight)
 def fixed(x, weight):
-    """As an input of the graph, the parameter may have a size that is a symbol."""
+    """As an input of the graph, the parameter can have a symbolic size."""
     return (x * weight[:, None]).sum(dim=0)

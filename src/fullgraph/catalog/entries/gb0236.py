@@ -1,5 +1,5 @@
-"""A function marked with `torch._dynamo.nonstrict_trace` takes a configuration object. Only
-tensors, numbers and containers that pytree knows can pass.
+"""A function marked with `torch._dynamo.nonstrict_trace` takes a configuration object. Its
+arguments may only be tensors, numbers and containers that pytree supports.
 """
 
 import torch
@@ -33,7 +33,7 @@ def scaled_by_number(x, scale):
 
 @fix("rewrite", "exact")
 def fixed(x, settings):
-    """The function takes the number that it needs in place of the object around it."""
+    """The function takes the number that it needs instead of the whole object."""
     return scaled_by_number(x, settings.scale) + 1
 
 
@@ -57,6 +57,7 @@ def make_constant(x, settings):
 
 @fix("rewrite", "exact", before=make_constant)
 def fixed_as_a_constant(x, settings):
-    """A class with equality and a hash can be registered as a constant: the graph holds the
-    object and is guarded by its equality."""
+    """A class with equality and a hash can be registered as a constant. The graph holds the object,
+    and Dynamo guards on its equality.
+    """
     return scaled(x, settings) + 1

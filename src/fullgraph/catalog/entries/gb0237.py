@@ -1,5 +1,5 @@
-"""The flag that says whether a parameter is trained comes out of a tensor, a loaded checkpoint for
-example, and goes into `nn.Parameter(..., requires_grad=flag)` as it is.
+"""A tensor, for example from a loaded checkpoint, holds the flag for training a parameter. The flag
+is passed to `nn.Parameter(..., requires_grad=flag)` without conversion.
 """
 
 import torch
@@ -25,6 +25,8 @@ def with_bool(data, trainable):
 
 @fix("move", "exact", before=with_bool)
 def fixed(data, trainable):
-    """nn.Parameter takes a bool; read before the call, it is a constant of the graph."""
+    """nn.Parameter takes a bool. The caller reads it before the call, so it is a constant of the
+    graph.
+    """
     weight = nn.Parameter(data, requires_grad=trainable)
     return weight * 2

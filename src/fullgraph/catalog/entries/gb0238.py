@@ -1,5 +1,5 @@
-"""A configuration that pytree knows as a constant is made inside the compiled function and handed
-to a function marked with `torch._dynamo.nonstrict_trace`.
+"""The compiled function makes a configuration object registered as a pytree constant. It passes the
+object to a function marked with `torch._dynamo.nonstrict_trace`.
 """
 
 import torch
@@ -40,6 +40,7 @@ SETTINGS = Settings(2.0)
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The object exists before the compiled function, as a global here or an argument or an
-    attribute of the model, so the graph can hold that very object."""
+    """The object exists before the call: as a global, an argument or an attribute of the model. The
+    graph can therefore hold the object itself.
+    """
     return scaled(x, SETTINGS) + 1

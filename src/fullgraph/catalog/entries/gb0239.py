@@ -1,5 +1,5 @@
-"""A class is registered with pytree, and its flatten function keeps an ordinary object as the
-context. For a call of a `torch._dynamo.nonstrict_trace` function the context must be constant.
+"""A class is registered with pytree, and its flatten function returns an ordinary object as the
+context. For a `torch._dynamo.nonstrict_trace` function the context must be constant.
 """
 
 from typing import NamedTuple
@@ -75,5 +75,5 @@ class HeadsTuple(NamedTuple):
 
 @fix("rewrite", "exact")
 def fixed_with_a_tuple(x):
-    """A named tuple needs no registration at all."""
+    """A named tuple needs no registration."""
     return split_plain(HeadsTuple(x, LAYOUT.heads)).sum(dim=-1)

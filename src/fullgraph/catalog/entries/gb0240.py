@@ -1,5 +1,5 @@
-"""The tensors for `out=(values, indices)` are made empty, `torch.empty(0)`, and left for the
-operator to resize.
+"""The tensors for `out=(values, indices)` are empty, `torch.empty(0)`, so that the operator resizes
+them.
 """
 
 import torch
@@ -20,14 +20,14 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without out= the operator makes its results in the right size."""
+    """Without out= the operator makes results of the right size."""
     values, indices = torch.sort(x, dim=-1)
     return values, indices
 
 
 @fix("rewrite", "exact")
 def fixed_with_sized_buffers(x):
-    """Buffers that have the right size from the start can be filled in the graph."""
+    """The graph can fill buffers that have the right size from the start."""
     values = torch.empty_like(x)
     indices = torch.empty_like(x, dtype=torch.long)
     torch.sort(x, dim=-1, out=(values, indices))

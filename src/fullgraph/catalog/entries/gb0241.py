@@ -17,7 +17,7 @@ def breaks(x, values, indices):
 
 @fix("rewrite", "exact")
 def fixed(x, values, indices):
-    """The results come back as new tensors and are assigned to the columns."""
+    """The results are new tensors, which are assigned to the columns."""
     values[:, 0], indices[:, 0] = torch.max(x, dim=1)
     values[:, 1], indices[:, 1] = torch.min(x, dim=1)
     return values, indices

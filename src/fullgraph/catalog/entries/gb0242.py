@@ -1,5 +1,5 @@
 """A result is written with `out=` into every other column of a larger buffer, or into a transposed
-one.
+buffer.
 """
 
 import torch

@@ -1,5 +1,5 @@
-"""A layer computes its kernel size from the shape of the input and passes it through the helper
-`_pair` of torch.nn.modules.utils. With dynamic shapes the size is a symbol, not a number.
+"""A layer computes its kernel size from the shape of the input and passes it to the helper `_pair`
+of torch.nn.modules.utils. With dynamic shapes the size is a symbol, not a number.
 """
 
 import torch
@@ -22,6 +22,6 @@ def breaks(image):
 
 @fix("rewrite", "exact")
 def fixed(image):
-    """A tuple written out may hold symbols."""
+    """An explicit tuple can contain symbols."""
     size = image.shape[-1] // 2
     return F.avg_pool2d(image, (size, size))

@@ -1,14 +1,14 @@
-"""A model that makes a parameter in its `forward` is exported."""
+"""An exported model makes a parameter in its `forward`."""
 
 import torch
 from torch import nn
 
-# Exporting calls Dynamo itself, and is not something to compile.
+# Export calls Dynamo itself, so the example must not be compiled.
 COMPILE = {"disable": True}
 EAGER_RAISES = True
 INSTEAD = (
-    "Make the parameter in __init__, where an exported program looks for its state; or use a plain "
-    "tensor, torch.ones(8), where the value is not trained."
+    "Make the parameter in __init__, where an exported program looks for its state. If the value "
+    "is not trained, use a plain tensor, torch.ones(8)."
 )
 
 

@@ -1,5 +1,5 @@
-"""A nested tensor is built from whatever holds the pieces: the values of a dictionary, a generator
-or one batched tensor. Eager takes any of them.
+"""A nested tensor is built from the values of a dictionary, a generator or one batched tensor.
+Eager mode accepts all of these.
 """
 
 import torch
@@ -18,6 +18,6 @@ def breaks(sequences):
 
 @fix("rewrite", "exact")
 def fixed(sequences):
-    """A list has its tensors at hand when the call is traced."""
+    """A list contains its tensors explicitly, so Dynamo can trace the call."""
     batch = torch.nested.nested_tensor(list(sequences.values()), layout=torch.jagged)
     return batch.to_padded_tensor(0.0)

@@ -1,5 +1,5 @@
-"""`F.one_hot(labels)` without the number of classes takes it from the largest label, so the width
-of the result depends on the values.
+"""`F.one_hot(labels)` without the number of classes infers it from the largest label, so the width
+of the result is data-dependent.
 """
 
 import torch
@@ -18,7 +18,7 @@ def breaks(labels):
 
 @fix("rewrite", "narrower")
 def fixed(labels):
-    """The number of classes is known to the model; given, it fixes the shape. The result is the
-    same where the last class occurs among the labels, and else has the columns that were missing.
+    """The model knows the number of classes, which makes the shape static. The result is the same
+    if the last class occurs among the labels. Otherwise it has additional columns.
     """
     return F.one_hot(labels, num_classes=3).float()

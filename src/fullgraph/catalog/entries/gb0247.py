@@ -1,5 +1,5 @@
-"""A tensor of the wrong size, often `torch.empty(0)`, is passed as `out=` and resized by the
-operator.
+"""A tensor of the wrong size, often `torch.empty(0)`, is passed as `out=`, and the operator resizes
+it.
 """
 
 import torch
@@ -19,6 +19,8 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """Without out= the result is made in the right size; the compiler plans its memory anyway."""
+    """Without out= the operator makes a result of the right size. The compiler plans the memory in
+    both cases.
+    """
     result = torch.mm(x, weight)
     return result.relu()

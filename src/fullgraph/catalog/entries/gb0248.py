@@ -1,5 +1,5 @@
-"""`torch.get_device_module` is asked with a kind of device and an index, as `torch.device` can
-be. It takes one argument; eager raises a TypeError.
+"""`torch.get_device_module` is called with a device type and an index, as `torch.device` can be. It
+takes one argument, so eager mode raises a TypeError.
 """
 
 import torch
@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A device says both, the kind and the index, in one argument."""
+    """A device object holds both the type and the index in one argument."""
     y = x * 2
     torch.get_device_module(x.device).synchronize()
     return y

@@ -1,5 +1,5 @@
-"""`torch.accelerator.current_stream` is given a name that is no device, such as "gpu". Eager raises
-as well.
+"""`torch.accelerator.current_stream` gets a name that is not a device, such as "gpu". Eager mode
+raises as well.
 """
 
 import torch
@@ -28,5 +28,7 @@ def _wait(y):
 
 @fix("move", "exact", after=_wait)
 def fixed(x):
-    """The tensor knows its device; and waiting belongs outside, it would only hold up the graph."""
+    """The tensor has the device. The caller waits for the result, because waiting inside would only
+    delay the graph.
+    """
     return x * 2

@@ -1,5 +1,5 @@
-"""Results are made an array of Python objects, `astype(object)`, to stand in a table next to text.
-No tensor can hold objects.
+"""Results are converted to an array of Python objects, `astype(object)`, for a table that also
+contains strings. No tensor can hold objects.
 """
 
 import torch
@@ -22,5 +22,5 @@ def to_objects(scores):
 
 @fix("move", "exact", after=to_objects)
 def fixed(x):
-    """The compiled function gives back the tensor, and the caller converts it."""
+    """The compiled function returns the tensor, and the caller converts it."""
     return x.softmax(dim=-1).amax(dim=-1)

@@ -1,5 +1,5 @@
-"""A function marked with `torch._dynamo.nonstrict_trace` returns its result in an object of its
-own class. Only tensors, numbers and containers that pytree knows can come back.
+"""A function marked with `torch._dynamo.nonstrict_trace` returns an object of a custom class. It
+may only return tensors, numbers and containers that pytree supports.
 """
 
 import torch
@@ -34,6 +34,6 @@ def encode_to_tuple(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A tuple is taken apart and put together by pytree; the caller may wrap it again."""
+    """pytree can flatten and rebuild a tuple. The caller can wrap it again."""
     output = Output(*encode_to_tuple(x))
     return output.hidden / output.norm

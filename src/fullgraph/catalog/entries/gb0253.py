@@ -1,4 +1,4 @@
-"""A generator from outside keeps the state of a schedule, and the compiled function moves it on
+"""A generator from outside holds the state of a schedule, and the compiled function advances it
 with `schedule.send(...)`.
 """
 
@@ -30,7 +30,7 @@ def with_scale(x, scales):
 
 @fix("move", "exact", before=with_scale)
 def fixed(x, scale):
-    """The caller moves the schedule on and hands over the scale; as a tensor it may change with
-    every call without a new compile.
+    """The caller advances the schedule and passes the scale. The scale is a tensor, so new values
+    do not recompile.
     """
     return x * scale

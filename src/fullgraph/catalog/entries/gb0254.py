@@ -1,5 +1,5 @@
-"""`setattr(stats, name, value)` where the name has come to be a tensor, an index out of `argmax`
-for example. Eager raises as well.
+"""`setattr(stats, name, value)` gets a tensor as the name, for example an index from `argmax`.
+Eager mode raises as well.
 """
 
 import torch
@@ -25,7 +25,7 @@ def breaks(x, stats):
 
 @fix("rewrite", "exact")
 def fixed(x, stats):
-    """The attribute has a fixed name, and what varies is in its value."""
+    """The attribute has a fixed name, and its value varies instead."""
     stats.best = x.mean(dim=0).argmax()
     stats.max = x.max()
     return x * 2

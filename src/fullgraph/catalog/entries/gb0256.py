@@ -1,5 +1,5 @@
-"""A dict whose entries are attributes, in the well-known short form:
-`class Config(dict): __getattr__ = dict.__getitem__`.
+"""A dict makes its entries available as attributes, in the common short form: `class Config(dict):
+__getattr__ = dict.__getitem__`.
 """
 
 import torch
@@ -30,11 +30,11 @@ def with_function(x, config):
 
 @fix("rewrite", "exact", before=with_function)
 def fixed(x, config):
-    """Written with def, __getattr__ is a function of Python that Dynamo can follow."""
+    """A `__getattr__` written with `def` is a Python function that Dynamo can trace into."""
     return x * config.scale
 
 
 @fix("rewrite", "exact")
 def fixed_with_key(x, config):
-    """It is a dict: the ordinary way in works."""
+    """The object is a dict, so ordinary indexing works."""
     return x * config["scale"]

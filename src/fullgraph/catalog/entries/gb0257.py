@@ -1,5 +1,5 @@
-"""The output of a model is a TypedDict in which some keys may be left out (`total=False`,
-`NotRequired`), made by calling the class.
+"""The output of a model is a TypedDict with optional keys (`total=False`, `NotRequired`), made by
+calling the class.
 """
 
 from typing import TypedDict
@@ -24,6 +24,8 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A TypedDict is a plain dict once it is made: write one, annotated for the type checker."""
+    """A TypedDict is a plain dict at run time: write a dict literal and annotate it for the type
+    checker.
+    """
     output: Output = {"logits": torch.relu(x)}
     return output

@@ -1,5 +1,5 @@
-"""A bounded queue of recent values is made with an argument that `deque` does not have: its size
-is called `maxlen`. Eager raises a TypeError.
+"""A bounded queue of recent values is made with an argument that `deque` does not have: its size is
+called `maxlen`. Eager mode raises a TypeError.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """With `maxlen` the queue is traced like a list."""
+    """Dynamo traces a queue with `maxlen` like a list."""
     recent = deque(maxlen=2)
     for row in x:
         recent.append(row)

@@ -1,5 +1,5 @@
-"""`functools.partial` is called with keywords only, `partial(func=torch.add, alpha=2)`. Its
-function can only be given by position; eager raises a TypeError.
+"""`functools.partial` is called with keywords only, `partial(func=torch.add, alpha=2)`. The
+function must be a positional argument, so eager mode raises a TypeError.
 """
 
 from functools import partial
@@ -22,6 +22,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The function comes first, without a keyword."""
+    """The function is the first positional argument."""
     combine = partial(torch.add, alpha=2)
     return combine(x, x)

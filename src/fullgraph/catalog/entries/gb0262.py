@@ -1,4 +1,4 @@
-"""A reader or cache is closed at the end of a block with `contextlib.closing`."""
+"""`contextlib.closing` closes a reader or a cache at the end of a block."""
 
 from contextlib import closing
 
@@ -26,7 +26,7 @@ def breaks(cache, x):
 
 @fix("rewrite", "exact")
 def fixed(cache, x):
-    """try and finally close it just as surely, and Dynamo follows both."""
+    """try and finally close it in every case too, and Dynamo traces both."""
     try:
         return x * cache.entries[0]
     finally:

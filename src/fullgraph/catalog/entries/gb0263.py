@@ -1,5 +1,5 @@
-"""A helper made with `@contextlib.contextmanager` is used while tracing of such helpers is switched
-off in the configuration.
+"""A helper made with `@contextlib.contextmanager` is used while the configuration disables tracing
+of such helpers.
 """
 
 from contextlib import contextmanager
@@ -31,13 +31,13 @@ def breaks(x):
 
 @fix("setting", "exact", enable_trace_contextlib=True)
 def fixed(x):
-    """With the default setting Dynamo follows the helper to its yield and back."""
+    """With the default setting Dynamo traces the helper up to its yield and after it."""
     with frozen(True):
         return x.softmax(dim=-1)
 
 
 @fix("rewrite", "exact", enable_trace_contextlib=False)
 def fixed_with_set_grad_enabled(x):
-    """torch's own context managers are known to Dynamo and need no tracing of contextlib."""
+    """Dynamo supports torch's own context managers without tracing contextlib."""
     with torch.set_grad_enabled(False):
         return x.softmax(dim=-1)

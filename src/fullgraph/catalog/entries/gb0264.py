@@ -1,4 +1,4 @@
-"""A layer makes its parameter in `forward`, since the size of the input is known only there."""
+"""A layer makes its parameter in `forward`, because the size of the input is known only there."""
 
 import torch
 from torch import nn
@@ -21,7 +21,9 @@ def with_weight(x):
 
 @fix("move", "exact", before=with_weight)
 def fixed(x, weight):
-    """Parameters belong in __init__: the graph takes them as inputs, an optimizer finds them."""
+    """Parameters belong in __init__: the graph takes them as inputs, and an optimizer finds
+    them.
+    """
     return x * weight, weight
 
 

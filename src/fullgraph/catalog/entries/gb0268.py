@@ -1,5 +1,5 @@
-"""`itertools.product` is called with a keyword that it does not have, `repeats` for `repeat`. Eager
-raises as well.
+"""`itertools.product` is called with a keyword that it does not have, `repeats` instead of
+`repeat`. Eager mode raises as well.
 """
 
 import itertools
@@ -23,7 +23,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The keyword is repeat."""
+    """The correct keyword is repeat."""
     for flip, shift in itertools.product((0, 1), repeat=2):
         x = x.flip(flip).roll(shift, dims=0)
     return x

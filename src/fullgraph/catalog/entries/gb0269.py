@@ -1,12 +1,12 @@
-"""The debugging switch `debug_force_graph_break_on_leaf_return` is on, left over from testing how
-a model copes with breaks in nested calls: every function that calls nothing else ends its graph.
+"""The debugging option `debug_force_graph_break_on_leaf_return` is on, left over from a test of
+breaks in nested calls. Every function that calls no other function breaks its graph.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# The switch turns fullgraph=True off.
+# The option disables fullgraph=True.
 BY_DEFAULT = True
 CONFIG = {"debug_force_graph_break_on_leaf_return": True}
 
@@ -21,6 +21,7 @@ def breaks(x):
 
 @fix("setting", "exact", debug_force_graph_break_on_leaf_return=False)
 def fixed(x):
-    """The switch is for testing Dynamo itself and off by default. Functions that were traced while
-    it was on keep their breaks until the process is started again."""
+    """The option is for testing Dynamo and off by default. Functions traced while it was on keep
+    their breaks until the process restarts.
+    """
     return torch.sigmoid(x) * x + 1

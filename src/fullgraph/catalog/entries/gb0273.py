@@ -1,5 +1,5 @@
-"""An exception is made with keyword arguments, such as `ImportError(..., name="flash_attn")`, and
-caught further up to take a fallback.
+"""An exception is made with keyword arguments, such as `ImportError(..., name="flash_attn")`, and a
+caller catches it to use a fallback.
 """
 
 import torch
@@ -11,7 +11,7 @@ def inputs():
     return torch.randn(2, 4, 8)
 
 
-flash_attn = None  # what `try: import flash_attn` leaves where it is not installed
+flash_attn = None  # the result of `try: import flash_attn` if it is not installed
 
 
 def flash_attention(x):
@@ -29,8 +29,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Whether the package is there is known beforehand: a test decides it while tracing, and no
-    exception is needed."""
+    """The module knows whether the package is installed. An ordinary `if` decides this during
+    tracing, and no exception is needed.
+    """
     if flash_attn is not None:
         return flash_attention(x)
     return torch.nn.functional.scaled_dot_product_attention(x, x, x)
@@ -44,7 +45,7 @@ def flash_attention_plain(x):
 
 @fix("rewrite", "exact")
 def fixed_without_the_keyword(x):
-    """Made without keywords, the exception is followed to its handler while tracing."""
+    """Dynamo traces an exception made without keywords to its handler."""
     try:
         return flash_attention_plain(x)
     except ImportError:

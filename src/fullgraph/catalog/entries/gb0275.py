@@ -1,12 +1,12 @@
-"""`torch._dynamo.step_unsupported()`, a debugging call that makes Dynamo go back to its last
-checkpoint, was left in a function that is too short to have a checkpoint.
+"""A function contains `torch._dynamo.step_unsupported()`, a debugging call that makes Dynamo return
+to its last checkpoint. The function is too short to have a checkpoint.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True the call itself is reported.
+# With fullgraph=True torch reports the call itself.
 BY_DEFAULT = True
 
 
@@ -21,5 +21,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The call is for debugging Dynamo only and computes nothing, so it can go."""
+    """The call only serves to debug Dynamo and computes nothing, so it can be removed."""
     return torch.relu(x) + 1

@@ -1,5 +1,5 @@
-"""An adjacency matrix, or another one with few entries, is turned into a sparse tensor inside the
-compiled function. Dynamo has no variable for a sparse tensor.
+"""The compiled function converts an adjacency matrix, or another matrix with few entries, to a
+sparse tensor. Dynamo cannot represent a sparse tensor.
 """
 
 import torch
@@ -17,8 +17,9 @@ def breaks(x, adjacency):
 
 @fix("rewrite", "equal")
 def fixed(x, adjacency):
-    """The dense product is one call that the compiler knows. At the sizes of a batch it is often
-    the faster one too."""
+    """The dense product is one operator that the compiler supports. At the sizes of a batch it is
+    often faster too.
+    """
     return torch.relu(adjacency @ x)
 
 
@@ -28,6 +29,7 @@ def multiply(x, adjacency):
 
 @fix("move", "exact", before=multiply)
 def fixed_by_moving(product):
-    """The sparse product is done before the compiled function, which sees only its dense
-    result."""
+    """The caller computes the sparse product, and the compiled function gets only its dense
+    result.
+    """
     return torch.relu(product)

@@ -1,5 +1,5 @@
-"""A part of the model is labelled with `torch.fx.traceback.annotate`, and something inside the
-block, here a debug print, breaks the graph: the label cannot be taken across the break.
+"""`torch.fx.traceback.annotate` labels a part of the model, and something inside the block breaks
+the graph, here a debug print. The label cannot continue across the break.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch.fx.traceback import annotate
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True the break inside the block is reported instead.
+# With fullgraph=True torch reports the break inside the block instead.
 BY_DEFAULT = True
 
 
@@ -31,8 +31,9 @@ def report(result):
 
 @fix("move", "reordered", after=report)
 def fixed(x):
-    """Nothing inside the block breaks any more: what is to be printed is returned, and the
-    caller prints it."""
+    """The function returns the value to print, and the caller prints it. Nothing inside the block
+    breaks the graph.
+    """
     with annotate({"stage": "encoder"}):
         hidden = x.relu()
         mean = hidden.mean()

@@ -1,5 +1,5 @@
-"""A container module that is marked `torchdynamo_force_dynamic = False` and has a `__getitem__` of
-its own is sliced: `blocks[:2]`.
+"""A container module declared static with `torchdynamo_force_dynamic = False` has its own
+`__getitem__` and is sliced: `blocks[:2]`.
 """
 
 import torch
@@ -34,7 +34,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """One index at a time, each a constant."""
+    """The loop indexes one block at a time, and each index is a constant."""
     for index in range(2):
         x = torch.relu(blocks[index](x))
     return x
@@ -42,7 +42,7 @@ def fixed(x):
 
 @fix("rewrite", "exact")
 def fixed_with_the_list(x):
-    """A ModuleList can be sliced, so ask the one inside."""
+    """A ModuleList supports slicing, so the code slices the inner list."""
     for block in blocks.layers[:2]:
         x = torch.relu(block(x))
     return x

@@ -1,5 +1,6 @@
-"""`torch._dynamo.step_unsupported()`, a debugging call, was left in a function that is compiled
-with `fullgraph=True`. It asks for a break, which is forbidden here; the caller falls back to eager.
+"""A function compiled with `fullgraph=True` contains `torch._dynamo.step_unsupported()`, a
+debugging call that requests a break. The option forbids the break, and the caller falls back to
+eager mode.
 """
 
 import torch
@@ -30,6 +31,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The call is for debugging Dynamo only and computes nothing, so it can go."""
+    """The call only serves to debug Dynamo and computes nothing, so it can be removed."""
     hidden = torch.relu(x)
     return hidden + 1

@@ -1,5 +1,5 @@
-"""`torch.accelerator.current_stream` is called with a kind of device and an index. It takes one
-argument, the device; eager raises a TypeError.
+"""`torch.accelerator.current_stream` is called with a device type and an index. It takes one
+argument, the device, so eager mode raises a TypeError.
 """
 
 import torch
@@ -28,6 +28,7 @@ def _wait(y):
 
 @fix("move", "exact", after=_wait)
 def fixed(x):
-    """The device is one argument, index included; and the caller waits for the result, since a
-    graph has no need to wait in its middle."""
+    """The device, including its index, is one argument. The caller waits for the result, because a
+    graph does not need to wait in the middle.
+    """
     return x * 2

@@ -1,4 +1,4 @@
-"""`torch.get_device_module` is given a name that is no device, such as "gpu". Eager raises as
+"""`torch.get_device_module` gets a name that is not a device, such as "gpu". Eager mode raises as
 well.
 """
 
@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The tensor knows its device; no name has to be spelled."""
+    """The tensor has the device, so no name is needed."""
     y = x * 2
     torch.get_device_module(x.device).synchronize()
     return y

@@ -1,5 +1,5 @@
-"""Code that dispatches on annotations compares a type hint by calling its method,
-`hint.__eq__(other)`, where a plain `==` would do.
+"""Code that dispatches on annotations compares a type hint with a method call,
+`hint.__eq__(other)`, instead of `==`.
 """
 
 from typing import Optional
@@ -21,7 +21,7 @@ def breaks(x, hint):
 
 @fix("rewrite", "exact")
 def fixed(x, hint):
-    """The operator means the same, and Dynamo knows it for type hints."""
+    """The operator means the same, and Dynamo supports it for type hints."""
     if hint == Optional[int]:
         return x.round()
     return x

@@ -1,5 +1,5 @@
-"""A ufunc of NumPy is used with one of its methods, `np.maximum.accumulate(values)` or
-`np.add.reduce(values)`. Dynamo knows ufuncs only as functions.
+"""A method of a NumPy ufunc is called, `np.maximum.accumulate(values)` or `np.add.reduce(values)`.
+Dynamo supports ufuncs only as functions.
 """
 
 import numpy as np

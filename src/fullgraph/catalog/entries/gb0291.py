@@ -1,5 +1,5 @@
-"""A forward writes to the log, `logger.info(...)`. Dynamo does not trace into the logging module,
-and leaving the message out is not its decision to make.
+"""A forward calls `logger.info(...)`. Dynamo does not trace into the logging module, and it does
+not drop log calls without permission.
 """
 
 import logging
@@ -22,7 +22,9 @@ def breaks(x):
 
 @fix("rewrite", "dropped")
 def fixed(x):
-    """torch.compiler.is_compiling() is a constant while tracing, so the call vanishes there."""
+    """torch.compiler.is_compiling() is a constant during tracing, so the call is not in the
+    compiled code.
+    """
     if not torch.compiler.is_compiling():
         logger.info("got a batch of %d", x.shape[0])
     return x.relu()
@@ -30,6 +32,6 @@ def fixed(x):
 
 @fix("setting", "dropped", ignore_logging_functions={logging.Logger.info})
 def fixed_by_ignoring(x):
-    """Calls of the functions in this set are left out of compiled code, without touching it."""
+    """Compiled code drops the calls of the functions in this set. The source does not change."""
     logger.info("got a batch of %d", x.shape[0])
     return x.relu()

@@ -1,5 +1,6 @@
-"""Model code reads layer numbers out of names with a compiled regular expression and walks over
-`pattern.finditer(...)`. The call is done while tracing, but what it returns is an iterator.
+"""Model code reads layer numbers from names with a compiled regular expression and iterates over
+`pattern.finditer(...)`. Dynamo evaluates the call during tracing, but cannot represent the iterator
+it returns.
 """
 
 import re
@@ -23,7 +24,7 @@ def breaks(x, name):
 
 @fix("rewrite", "exact")
 def fixed(x, name):
-    """findall returns a list of strings, which are constants like the name they come from."""
+    """findall returns a list of strings, which are constants like the name."""
     for number in NUMBER.findall(name):
         x = x * int(number)
     return x

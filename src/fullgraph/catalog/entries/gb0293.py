@@ -1,6 +1,4 @@
-"""A function of NumPy is called in a function that is compiled with the tracing of NumPy switched
-off.
-"""
+"""A NumPy function is called in a function that is compiled with NumPy tracing disabled."""
 
 import numpy as np
 import torch
@@ -21,12 +19,12 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """torch has the function too, and no detour is needed."""
+    """torch has the same function, so NumPy is not needed."""
     return x + torch.arange(8.0, dtype=torch.float64)
 
 
 @fix("setting", "exact", trace_numpy=True)
 def fixed_by_tracing(x):
-    """With trace_numpy, the default, NumPy's functions become operators of torch."""
+    """With trace_numpy, which is the default, NumPy functions become torch operators."""
     positions = np.arange(8.0)
     return x + torch.from_numpy(positions)

@@ -1,5 +1,5 @@
-"""A function of NumPy is called in a compiled function, and it is one of those that torch's own
-version of NumPy, which Dynamo puts in its place, does not have: `np.nanmean`, `np.interp`.
+"""A compiled function calls a NumPy function. Dynamo replaces NumPy by torch's implementation of
+it, which does not have this function: `np.nanmean`, `np.interp`.
 """
 
 import numpy as np
@@ -21,5 +21,5 @@ def breaks(x):
 
 @fix("rewrite", "equal")
 def fixed(x):
-    """torch has the function too, though not under its NumPy, and needs no detour over an array."""
+    """torch has the function outside its NumPy implementation, so no array is needed."""
     return torch.nanmean(x, dim=0)

@@ -1,5 +1,5 @@
-"""A function for logging was registered to be called after the graph, and now it is given a dict,
-a list or an object. Only tensors, constants and formatted strings can be kept until then.
+"""A logging function is registered to run after the graph, and it gets a dict, a list or an object.
+Only tensors, constants and formatted strings can be kept until then.
 """
 
 import torch
@@ -26,7 +26,9 @@ def breaks(x):
 
 @fix("rewrite", "reordered")
 def fixed(x):
-    """Given as arguments of their own, the tensors are kept and printed after the graph has run."""
+    """The tensors are separate arguments, so they can be kept and printed after the graph has
+    run.
+    """
     hidden = x.relu()
     report("mean", hidden.mean(), "peak", hidden.max())
     return hidden.softmax(dim=-1)

@@ -1,5 +1,5 @@
-"""A generator of its own keeps an augmentation reproducible, and its seed is passed by keyword:
-`random.Random(x=seed)`. Dynamo knows the seed only by position.
+"""A separate generator keeps an augmentation reproducible, and its seed is passed by keyword:
+`random.Random(x=seed)`. Dynamo accepts the seed only by position.
 """
 
 import random
@@ -20,6 +20,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The seed by position gives the same generator, and Dynamo follows it."""
+    """The seed by position makes the same generator, and Dynamo traces it."""
     generator = random.Random(7)
     return x * generator.random()

@@ -1,5 +1,5 @@
-"""NumPy's random numbers in a compiled function, while `use_numpy_random_stream` asks for exactly
-the numbers that NumPy itself would draw. A graph draws from torch's stream.
+"""A compiled function uses NumPy's random numbers while `use_numpy_random_stream` requires exactly
+the numbers that NumPy draws. A graph draws from torch's random stream.
 """
 
 import numpy as np
@@ -26,5 +26,5 @@ def draw(x):
 
 @fix("move", "exact", before=draw)
 def fixed(x, keep):
-    """Drawn before the compiled function, the numbers are NumPy's own."""
+    """The caller draws the numbers before the call, so they are NumPy's own."""
     return x * keep

@@ -1,5 +1,5 @@
-"""A regular expression is run over bytes in a `bytearray`, a buffer that may change at any time.
-The pattern is a constant to Dynamo, but its argument is not.
+"""A regular expression searches a `bytearray`, a mutable buffer. The pattern is a constant for
+Dynamo, but its argument is not.
 """
 
 import re
@@ -27,5 +27,5 @@ def read_scale(x, header):
 
 @fix("move", "exact", before=read_scale)
 def fixed(x, scale):
-    """The header is parsed where it is read, and the model gets the number."""
+    """The caller parses the header and passes the number."""
     return x * scale

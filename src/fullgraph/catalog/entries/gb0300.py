@@ -1,5 +1,5 @@
-"""`np.finfo(values)` or `np.dtype(values)` is called with the array where its dtype was
-meant. Eager raises as well.
+"""`np.finfo(values)` or `np.dtype(values)` gets the array instead of its dtype. Eager mode raises
+as well.
 """
 
 import numpy as np
@@ -21,5 +21,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """torch.finfo takes the dtype of a tensor, which is a constant while tracing."""
+    """torch.finfo takes the dtype of a tensor, which is a constant during tracing."""
     return x / (x.abs().max() + torch.finfo(x.dtype).eps)

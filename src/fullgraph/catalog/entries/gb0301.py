@@ -1,5 +1,5 @@
-"""The function of a `map` over the rows of a tensor returns a Python number along with its result.
-The results of all rows are stacked, and that takes tensors.
+"""The function of a `map` over the rows of a tensor returns a Python number with its result. The
+operator stacks the results of all rows, which must be tensors.
 """
 
 import torch
@@ -20,11 +20,11 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A number in a tensor can be stacked like any other result."""
+    """The number is in a tensor, which can be stacked."""
     return map_rows(lambda row: (row / row.norm(), torch.tensor(row.shape[0])), x)
 
 
 @fix("rewrite", "exact")
 def fixed_outside(x):
-    """The number is the same for every row, so it need not be mapped at all."""
+    """The number is the same for every row, so it does not need to be mapped."""
     return map_rows(lambda row: row / row.norm(), x), x.shape[1]

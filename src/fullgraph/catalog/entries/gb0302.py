@@ -7,7 +7,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# while_loop compiles its functions in eager as well, and so meets the same error.
+# In eager mode, while_loop compiles its functions too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -32,7 +32,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The operator gets the functions and the operands and calls one of them itself."""
+    """The operator gets the functions and the operands and calls one of the functions itself."""
 
     def step(i, x):
         return i + 1, torch.cond(x.norm() > 1.0, shrink, grow, (x,))

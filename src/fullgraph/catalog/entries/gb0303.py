@@ -1,5 +1,5 @@
-"""The operator under `while_loop` is called by hand inside a branch, with a keyword argument, as
-captured graphs do for a loop that changes a tensor in place. Dynamo takes no keywords there.
+"""A branch directly calls the operator behind `while_loop` with a keyword argument, as captured
+graphs do for a loop with in-place mutation. Dynamo accepts no keywords there.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -43,6 +43,7 @@ def by_while_loop(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The function while_loop calls the operator the way Dynamo expects, and finds out itself which
-    tensors are changed in place."""
+    """The function while_loop calls the operator in the form that Dynamo expects. It determines
+    which tensors are mutated.
+    """
     return torch.cond(x.norm() > 1.0, by_while_loop, copy, (x,))

@@ -1,5 +1,5 @@
-"""The operator under `while_loop` is called by hand with the tensor that its functions share given
-as it is, where a tuple of tensors belongs.
+"""The operator behind `while_loop` is called directly, and its additional input is a tensor instead
+of a tuple of tensors.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -45,6 +45,7 @@ def by_while_loop(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The functions close over the shared tensor, and while_loop passes it on to the operator as it
-    should be."""
+    """The functions close over the shared tensor, and while_loop passes it to the operator in the
+    right form.
+    """
     return torch.cond(x.norm() > 1.0, by_while_loop, copy, (x,))

@@ -1,5 +1,5 @@
-"""A library brings a higher order operator of its own, a subclass of `HigherOrderOperator`. Dynamo
-knows how to trace the ones in torch, and no others.
+"""A library defines its own higher order operator, a subclass of `HigherOrderOperator`. Dynamo can
+trace only the operators of torch.
 """
 
 import torch
@@ -35,5 +35,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A plain function that takes a function is traced through; no operator is needed for that."""
+    """Dynamo traces into a plain function that takes a function, so no operator is needed."""
     return apply_in_eager(torch.relu, x) * 2

@@ -1,5 +1,5 @@
-"""The condition of a `while_loop` compares a counter that was made with `torch.zeros(1)`. It
-gives a tensor of shape (1,), while the loop wants one without dimensions.
+"""The condition of a `while_loop` compares a counter made with `torch.zeros(1)`. The result has
+shape (1,), but the loop requires a 0-d tensor.
 """
 
 import torch
@@ -24,12 +24,11 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A counter without dimensions compares to a boolean without dimensions."""
+    """The comparison of a 0-d counter returns a 0-d boolean tensor."""
     return while_loop(lambda i, x: i < 5, step, (torch.zeros(()), x))
 
 
 @fix("rewrite", "exact")
 def fixed_by_reducing(x):
-    """Where the compared tensor has to keep its shape, `all` or `any` say which question is
-    meant."""
+    """If the compared tensor must keep its shape, use `all` or `any` to reduce the comparison."""
     return while_loop(lambda i, x: (i < 5).all(), step, (torch.zeros(1), x))

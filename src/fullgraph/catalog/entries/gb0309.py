@@ -1,5 +1,5 @@
-"""The operator under `torch.cond` is called directly, `torch.ops.higher_order.cond(pred, f, g)`,
-and without the operands, which have a default only in the public function.
+"""The operator behind `torch.cond` is called directly, `torch.ops.higher_order.cond(pred, f, g)`.
+It lacks the operands, which have a default only in the public function.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# while_loop compiles its functions in eager as well, and so meets the same error.
+# In eager mode, while_loop compiles its functions too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -25,8 +25,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """torch.cond fills in the operands and checks what it is given; tensors that the branches
-    close over are lifted by themselves."""
+    """torch.cond supplies the operands and checks its arguments. Tensors that the branches close
+    over become operands automatically.
+    """
 
     def step(i, x):
         return i + 1, torch.cond(x.norm() > 1.0, lambda: x * 0.5, lambda: x * 2.0)

@@ -1,5 +1,5 @@
-"""The condition of a `torch.cond`, here in the body of a loop, was computed with NumPy. It is then
-a boolean of NumPy, neither a bool nor a tensor.
+"""The condition of a `torch.cond`, here in the body of a loop, is computed with NumPy. It is a
+NumPy boolean, neither a bool nor a tensor.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# while_loop compiles its functions in eager as well, and so meets the same error.
+# In eager mode, while_loop compiles its functions too, so the same error occurs.
 EAGER_RAISES = True
 
 losses = [0.5, 2.0]
@@ -35,8 +35,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The values become a tensor first, and so does the comparison: that is a predicate which the
-    operator can read when it runs."""
+    """The values are converted to a tensor, so the comparison is a tensor too. The operator can
+    read such a predicate at run time.
+    """
 
     def step(i, x):
         return i + 1, torch.cond(torch.tensor(losses).max() > 1.0, shrink, grow, (x,))

@@ -1,5 +1,5 @@
-"""The only operand of a `torch.cond` in the body of a loop is passed as it is,
-`torch.cond(pred, f, g, x)`, and not in a tuple.
+"""The only operand of a `torch.cond` in the body of a loop is passed directly, `torch.cond(pred, f,
+g, x)`, instead of in a tuple.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# while_loop compiles its functions in eager as well, and so meets the same error.
+# In eager mode, while_loop compiles its functions too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -32,7 +32,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The operands are a tuple, also where there is only one."""
+    """The operands are a tuple, even if there is only one."""
 
     def step(i, x):
         return i + 1, torch.cond(x.norm() > 1.0, shrink, grow, (x,))

@@ -1,5 +1,5 @@
-"""Next to the tensors, a `torch.cond` is given an object with the settings that its branches use.
-The operands are what the graph passes on at run time, and a graph passes tensors.
+"""A `torch.cond` gets an object with the settings of its branches among its operands. The graph
+passes operands at run time, and a graph passes only tensors.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# while_loop compiles its functions in eager as well, and so meets the same error.
+# In eager mode, while_loop compiles its functions too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -38,8 +38,9 @@ def breaks(x, settings):
 
 @fix("rewrite", "exact")
 def fixed(x, settings):
-    """The branches close over the object instead. Its numbers are constants of the graph, guarded
-    like any other attribute."""
+    """The branches close over the object. Its numbers are constants of the graph, guarded like any
+    other attribute.
+    """
 
     def step(i, x):
         out = torch.cond(

@@ -1,5 +1,5 @@
-"""The two branches of a `torch.cond` return different things: one of them adds an entry to its
-dictionary, or one tensor more to its tuple.
+"""The two branches of a `torch.cond` return different structures: one branch returns an additional
+dictionary entry or an additional tensor in its tuple.
 """
 
 import torch
@@ -32,6 +32,7 @@ def copy_with_scale(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The operator has one kind of result, whichever branch runs: the other branch fills in a
-    neutral value for what it does not compute."""
+    """The operator has one result structure, whichever branch runs. The other branch returns a
+    neutral value for the entry that it does not compute.
+    """
     return torch.cond(x.norm() > 1.0, normalize, copy_with_scale, (x,))

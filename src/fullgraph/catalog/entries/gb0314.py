@@ -1,5 +1,5 @@
-"""A branch of a `torch.cond` returns a Python number next to its tensors, a scale or a rate. What
-leaves the branch must be a tensor, an integer or a boolean.
+"""A branch of a `torch.cond` returns a Python float with its tensors, such as a scale or a rate. A
+branch may return only tensors, integers and booleans.
 """
 
 import torch
@@ -19,8 +19,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A tensor without dimensions holds the number just as well and can be chosen when the
-    program runs."""
+    """A 0-d tensor holds the number, and the operator can select it at run time."""
     return torch.cond(
         x.norm() > 1.0,
         lambda x: (x * 0.5, torch.tensor(0.5)),

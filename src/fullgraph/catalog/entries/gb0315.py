@@ -1,5 +1,5 @@
-"""The operator under `associative_scan` is called by hand with one tensor, where it wants a
-tuple of them.
+"""The operator behind `associative_scan` is called directly with one tensor instead of a tuple of
+tensors.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -34,5 +34,7 @@ def by_function(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The function takes a tensor or any nesting of tensors and flattens it for the operator."""
+    """The public function takes a tensor or any nesting of tensors and flattens it for the
+    operator.
+    """
     return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

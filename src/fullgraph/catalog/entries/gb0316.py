@@ -1,5 +1,5 @@
-"""The operator under `associative_scan` is called by hand, and the tensor that its function needs
-besides is given as it is and not in a tuple.
+"""The operator behind `associative_scan` is called directly, and its additional input is a tensor
+instead of a tuple of tensors.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -38,5 +38,5 @@ def by_function(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The function closes over the tensor; nothing has to be passed along."""
+    """The combine function closes over the tensor, so it is not passed explicitly."""
     return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

@@ -1,5 +1,5 @@
-"""The operator under `associative_scan` is called by hand and gets an empty sequence, such as the
-tail of a batch that happened to be complete. It learns the shape of its result from a first step.
+"""The operator behind `associative_scan` is called directly with an empty sequence, such as the
+tail of a complete batch. It gets the shape of its result from the first step.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -39,5 +39,5 @@ def unless_empty(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The length is known while tracing, so an ordinary test sets the empty case apart."""
+    """The length is known during tracing, so an ordinary `if` handles the empty case."""
     return torch.cond(x.norm() > 1.0, unless_empty, copy, (x,))

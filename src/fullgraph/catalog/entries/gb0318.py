@@ -1,5 +1,5 @@
-"""The function that combines two elements of a scan forgets to return what it has computed, or
-returns an empty tuple.
+"""The function that combines two elements of a scan does not return its result, or returns an empty
+tuple.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -43,5 +43,5 @@ def by_function(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """What the function returns is the next element, one tensor for each tensor that is scanned."""
+    """The function returns the next element: one tensor per scanned tensor."""
     return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

@@ -1,5 +1,5 @@
-"""The operator under `associative_scan` is given a tuple of one tensor, but the function that
-combines two elements returns a bare tensor.
+"""The operator behind `associative_scan` gets a tuple of one tensor, but the function that combines
+two elements returns a bare tensor.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -34,5 +34,7 @@ def by_function(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Elements and results have the same structure here: tensors go in, and a tensor comes out."""
+    """Elements and results have the same structure: the function takes tensors and returns a
+    tensor.
+    """
     return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

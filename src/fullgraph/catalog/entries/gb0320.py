@@ -1,5 +1,5 @@
-"""The operator under `scan` is called by hand with a graph as its step and with one tensor as the
-sequence, where it wants a list of them.
+"""The operator behind `scan` is called directly with a graph as its step, and its sequence is one
+tensor instead of a list of tensors.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 

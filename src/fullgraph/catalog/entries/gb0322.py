@@ -1,4 +1,4 @@
-"""A scan without a carry: the operator is called by hand with an empty list to start from, as if it
+"""The operator behind `scan` is called directly with an empty list as the initial carry, as if it
 were a map.
 """
 
@@ -7,7 +7,7 @@ from torch._higher_order_ops import map as map_rows
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -37,5 +37,5 @@ def by_map(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Steps that carry nothing from one to the next are a map."""
+    """Steps without a carry are a map."""
     return torch.cond(x.norm() > 1.0, by_map, copy, (x,))

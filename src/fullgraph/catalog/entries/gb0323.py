@@ -1,5 +1,5 @@
-"""The operator under `scan` is called by hand, and the tensor that every step uses is given as it
-is and not in a tuple.
+"""The operator behind `scan` is called directly, and the tensor that every step uses is not in a
+tuple.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -45,5 +45,5 @@ def by_scan(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The step closes over the tensor, and scan passes it on to the operator."""
+    """The step closes over the tensor, and scan passes it to the operator."""
     return torch.cond(x.norm() > 1.0, by_scan, copy, (x,))

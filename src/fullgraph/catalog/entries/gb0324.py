@@ -1,5 +1,5 @@
-"""A scan runs over an empty sequence, such as the tail of a batch that happened to be complete. The
-operator wants at least one step, from which it learns the shape of the result.
+"""A scan runs over an empty sequence, such as the tail of a complete batch. The operator requires
+at least one step, from which it gets the shape of the result.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -47,5 +47,5 @@ def unless_empty(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The length is known while tracing, so an ordinary test sets the empty case apart."""
+    """The length is known during tracing, so an ordinary `if` handles the empty case."""
     return torch.cond(x.norm() > 1.0, unless_empty, copy, (x,))

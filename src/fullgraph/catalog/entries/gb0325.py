@@ -1,13 +1,11 @@
-"""The operator under `map` is called by hand with a keyword argument that was meant for the mapped
-function.
-"""
+"""The operator behind `map` is called directly with a keyword argument for the mapped function."""
 
 import torch
 from torch._higher_order_ops import map as map_rows
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 

@@ -1,5 +1,5 @@
-"""The operator under `map` is called by hand for a tensor without dimensions, or for one without
-rows. There is no first row from which it could learn the shape of the result.
+"""The operator behind `map` is called directly on a 0-d tensor, or on a tensor without rows. It has
+no first row from which to get the shape of the result.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import map as map_rows
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -35,5 +35,5 @@ def by_map(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """One row is enough to map over, and a mean is a row of one."""
+    """One row is enough for a map, and the mean is reshaped to one row."""
     return torch.cond(x.norm() > 1.0, by_map, copy, (x,))

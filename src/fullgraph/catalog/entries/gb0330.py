@@ -1,4 +1,4 @@
-"""The operator with which exported graphs switch gradients off is called by hand, with a keyword
+"""The operator with which exported graphs disable gradients is called directly, with a keyword
 argument for the wrapped function.
 """
 
@@ -21,6 +21,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The context manager does the same job, and what is called below it is ordinary code."""
+    """The context manager does the same, and the code inside it is ordinary code."""
     with torch.no_grad():
         return scale(x, by=2.0)

@@ -1,5 +1,5 @@
-"""The operator with which exported graphs switch gradients on or off is called by hand, and the
-switch is a tensor. Whether gradients are recorded has to be known while tracing.
+"""The operator with which exported graphs set the grad mode is called directly, and the mode is a
+tensor. The grad mode must be known during tracing.
 """
 
 import torch
@@ -23,6 +23,6 @@ def breaks(x, training):
 
 @fix("move", "exact", before=lambda x, training: (x, bool(training)))
 def fixed(x, training):
-    """As a bool the switch is a constant of the graph; another value compiles another graph."""
+    """As a bool, the mode is a constant of the graph. Another value recompiles."""
     with torch.set_grad_enabled(training):
         return double(x)

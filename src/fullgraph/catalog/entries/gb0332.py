@@ -1,5 +1,5 @@
-"""The operator with which exported graphs switch gradients off is called by hand, with a function
-that closes over a weight. It takes all its tensors as arguments.
+"""The operator with which exported graphs disable gradients is called directly, with a function
+that closes over a weight. All tensors must be arguments.
 """
 
 import torch
@@ -17,6 +17,6 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """The context manager does the same job and has no arguments to get wrong."""
+    """The context manager does the same and needs no arguments."""
     with torch.no_grad():
         return x @ weight

@@ -1,5 +1,5 @@
-"""The operator with which exported graphs enter autocast is called by hand, with a keyword argument
-for the wrapped function.
+"""The operator with which exported graphs enter autocast is called directly, with a keyword
+argument for the wrapped function.
 """
 
 import torch
@@ -23,6 +23,6 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """The context manager does the same job, and what is called below it is ordinary code."""
+    """The context manager does the same, and the code inside it is ordinary code."""
     with torch.autocast("cpu", torch.bfloat16):
         return project(x, weight, scale=2.0)

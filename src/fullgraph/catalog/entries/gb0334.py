@@ -1,5 +1,5 @@
-"""The operator with which exported graphs enter autocast is called by hand, with a function that
-closes over a weight. It takes all its tensors as arguments.
+"""The operator with which exported graphs enter autocast is called directly, with a function that
+closes over a weight. All tensors must be arguments.
 """
 
 import torch
@@ -19,6 +19,6 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """The context manager does the same job and has no arguments to get wrong."""
+    """The context manager does the same, and the code inside it may use any tensor."""
     with torch.autocast("cpu", torch.bfloat16):
         return x @ weight

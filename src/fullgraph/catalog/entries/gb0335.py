@@ -1,4 +1,4 @@
-"""The operator that passes hints on to the backend is called without any: `hints_wrapper(f, (x,),
+"""The operator that passes hints to the backend is called without hints: `hints_wrapper(f, (x,),
 {})`. The hints have no default.
 """
 
@@ -7,7 +7,7 @@ from torch._higher_order_ops.hints_wrap import hints_wrapper
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -33,5 +33,5 @@ def with_hints(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """With the keyword `hints`, the call is what the operator expects."""
+    """The call passes the keyword `hints`, which the operator requires."""
     return torch.cond(x.norm() > 1.0, with_hints, copy, (x,))

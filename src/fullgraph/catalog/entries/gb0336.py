@@ -1,5 +1,5 @@
-"""A quantized product is written with `out_dtype`, and an argument of the inner operator is given
-by its name. The outer operator takes positional arguments alone.
+"""A quantized product is written with `out_dtype`, and an argument of the inner operator is passed
+by name. The outer operator takes only positional arguments.
 """
 
 import torch
@@ -23,6 +23,6 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact")
 def fixed(x, weight):
-    """By position the arguments reach the inner operator."""
+    """Positional arguments reach the inner operator."""
     mm = torch.ops.aten.mm.default
     return torch.ops.higher_order.out_dtype(mm, torch.int32, x, weight)

@@ -1,4 +1,4 @@
-"""A function is run in strict mode, and an option of it is passed to the operator as a keyword
+"""A function runs in strict mode, and one of its options is passed to the operator as a keyword
 argument.
 """
 
@@ -7,7 +7,7 @@ from torch._higher_order_ops.strict_mode import strict_mode
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -37,5 +37,5 @@ def with_closure(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The operator takes a function and its tensors; options go into a closure."""
+    """The operator takes a function and its tensors. A closure holds the option."""
     return torch.cond(x.norm() > 1.0, with_closure, copy, (x,))

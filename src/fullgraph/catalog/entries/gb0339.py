@@ -1,5 +1,5 @@
-"""A `while_loop` is written like `while True:` with the decision to stop inside the body. The
-operator asks only its condition, and this one can never say no.
+"""A `while_loop` is written like `while True:`, with the decision to stop in the body. The operator
+evaluates only its condition, and this condition is always true.
 """
 
 import torch
@@ -24,5 +24,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The condition is computed from what the loop carries, so it changes as the loop runs."""
+    """The condition is computed from the loop variables, so it changes as the loop runs."""
     return while_loop(lambda x: x.norm() > 1.0, halve, (x,))

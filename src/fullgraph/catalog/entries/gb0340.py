@@ -1,5 +1,5 @@
-"""A branch of a `torch.cond` returns a counter next to its tensor, computed from the counter that
-the loop around it carries. That number is a symbol, which the operator does not pass on.
+"""A branch of a `torch.cond` returns a counter with its tensor, computed from the counter of the
+enclosing loop. That number is a symbol, which the operator cannot return.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import while_loop
 
 from fullgraph.catalog.fix_decorator import fix
 
-# while_loop compiles its functions in eager as well, and so meets the same error.
+# In eager mode, while_loop compiles its functions too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -29,7 +29,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """As a tensor without dimensions the counter is an ordinary result of the branches."""
+    """As a 0-d tensor, the counter is an ordinary result of the branches."""
 
     def step(i, x):
         return torch.cond(

@@ -1,5 +1,5 @@
-"""The operator under `associative_scan` is called by hand with a `functools.partial` to combine the
-elements. Dynamo takes a partial as the sign of a call from the public function.
+"""The operator behind `associative_scan` is called directly with a `functools.partial` as its
+combine function. Dynamo assumes that a partial comes from the public function.
 """
 
 import functools
@@ -9,7 +9,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 
@@ -45,5 +45,5 @@ def by_function(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The public function wraps whatever callable it is given the way the operator expects."""
+    """The public function wraps any callable in the form that the operator expects."""
     return torch.cond(x.norm() > 1.0, by_function, copy, (x,))

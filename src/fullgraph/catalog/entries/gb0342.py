@@ -1,5 +1,5 @@
-"""The operator under `scan` is called by hand with an ordinary function as its step. It wants the
-step as the public function prepares it, or as a graph.
+"""The operator behind `scan` is called directly with an ordinary function as its step. It requires
+the step in the form that the public function prepares, or as a graph.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch._higher_order_ops import scan
 
 from fullgraph.catalog.fix_decorator import fix
 
-# In eager, torch.cond compiles its branches as well, and so meets the same error.
+# In eager mode, torch.cond compiles its branches too, so the same error occurs.
 EAGER_RAISES = True
 
 

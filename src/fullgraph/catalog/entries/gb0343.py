@@ -1,5 +1,5 @@
-"""The step of a `scan` returns the carry and two outputs, three things in a row, and not a pair of
-the carry and the outputs.
+"""The step of a `scan` returns the carry and two outputs as three values, instead of a pair of the
+carry and the outputs.
 """
 
 import torch
@@ -24,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The outputs of a step are one thing, which may be a tuple."""
+    """The outputs of a step are one value, which may be a tuple."""
 
     def step(carry, row):
         carry = carry * 0.5 + row

@@ -1,5 +1,5 @@
 """The operator `wrap_with_autocast`, which export puts around autocast regions, is called with a
-switch that was computed from a tensor.
+flag computed from a tensor.
 """
 
 import torch
@@ -29,8 +29,8 @@ def with_switch(x):
 
 @fix("move", "exact", before=with_switch)
 def fixed(x, small):
-    """Decided before the call, the switch is a bool: a constant of the graph, of which there is one
-    for each value. The context manager does what the operator does.
+    """The caller computes the flag as a bool, which is a constant. Each value has its own graph.
+    The context manager does the same as the operator.
     """
     with torch.autocast("cpu", torch.bfloat16, enabled=small):
         return gram(x)

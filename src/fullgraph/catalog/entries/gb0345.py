@@ -1,5 +1,5 @@
-"""A function runs under the operator `strict_mode`, which export uses, and gets its operands as a
-nested structure, `((query, key),)`, instead of one after the other.
+"""A function runs under the operator `strict_mode`, which export uses. Its operands are a nested
+structure, `((query, key),)`, instead of a flat tuple.
 """
 
 import torch
@@ -23,7 +23,7 @@ def breaks(query, key):
 
 @fix("rewrite", "exact")
 def fixed(query, key):
-    """The operands are a flat tuple of tensors; the function takes one parameter for each."""
+    """The operands are a flat tuple of tensors, and the function takes one parameter per tensor."""
 
     def scores(query, key):
         return (query * key).sum(dim=-1)

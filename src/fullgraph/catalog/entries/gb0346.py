@@ -1,5 +1,5 @@
-"""A family of `autograd.Function`s is made with `functools.partial`: `forward` or `backward` is
-then a callable object, not a function.
+"""`functools.partial` makes a family of `autograd.Function`s. The `forward` or `backward` is then a
+callable object, not a function.
 """
 
 import functools
@@ -41,5 +41,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """An ordinary static method, with what the partial had bound as one more argument of apply."""
+    """The forward is an ordinary static method. The argument that the partial bound is another
+    argument of apply.
+    """
     return Quantize.apply(x, 4)

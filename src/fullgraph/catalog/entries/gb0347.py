@@ -1,5 +1,5 @@
-"""An `autograd.Function` with an output that has no gradient sets the private flag
-`ctx._materialize_non_diff_grads`, to be given None for it instead of zeros.
+"""An `autograd.Function` with a non-differentiable output sets the private flag
+`ctx._materialize_non_diff_grads`, to get None instead of zeros for its gradient.
 """
 
 import torch
@@ -41,5 +41,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The flag only saves making zeros that backward ignores; the compiler drops unused ones."""
+    """The flag only avoids making zeros that backward ignores. The compiler removes unused
+    zeros.
+    """
     return BestWithoutFlag.apply(x)

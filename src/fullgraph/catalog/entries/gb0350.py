@@ -1,5 +1,5 @@
-"""The branches of a `torch.cond` return an optional extra, which is `None` in this configuration:
-`return y, None`. A branch may return tensors and ints, but no `None`.
+"""The branches of a `torch.cond` return an optional value, which is `None` in this configuration:
+`return y, None`. A branch may return tensors and integers, but not `None`.
 """
 
 import torch
@@ -26,7 +26,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The branches return the tensors only; the constant is added outside, where it is known."""
+    """The branches return only the tensors. The caller adds the constant outside, where it is
+    known.
+    """
 
     def amplify(a):
         return a * 2

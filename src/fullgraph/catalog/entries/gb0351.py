@@ -1,5 +1,5 @@
-"""The body of a `map` over the rows gets an object with its settings as an extra argument. The
-arguments of such a body become inputs of a graph, and only tensors and numbers can be that.
+"""The body of a `map` over the rows gets a settings object as an additional argument. The arguments
+of the body become inputs of a graph, which must be tensors or numbers.
 """
 
 import torch
@@ -28,7 +28,7 @@ def breaks(x, settings):
 
 @fix("rewrite", "exact")
 def fixed(x, settings):
-    """The body reads the number from around it, where it is a constant of the graph."""
+    """The body closes over the number, which is a constant of the graph."""
     scale = settings.scale
 
     def body(row):

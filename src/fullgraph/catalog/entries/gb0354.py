@@ -1,5 +1,5 @@
-"""A name is used that nobody defined: a forgotten `import torch.nn.functional as F`, a typing
-mistake. Eager raises a NameError as soon as the line is run.
+"""Code uses an undefined name: a missing `import torch.nn.functional as F`, a typing error. Eager
+mode raises a NameError when the line runs.
 """
 
 import torch
@@ -19,5 +19,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The function goes by the name that torch gives it."""
+    """The function is called by its full name in torch."""
     return torch.nn.functional.relu(x)

@@ -1,13 +1,13 @@
-"""The operator behind the backward of `flex_attention` is called by hand, with arguments that do
-not fit it.
+"""The operator behind the backward of `flex_attention` is called directly with arguments that do
+not match it.
 """
 
 import torch
 
 EAGER_RAISES = True
 INSTEAD = (
-    "Call torch.nn.attention.flex_attention.flex_attention and let autograd call its backward; "
-    "the operator is not meant to be called directly and its arguments change between releases."
+    "Call torch.nn.attention.flex_attention.flex_attention and let autograd call its backward. The "
+    "operator is not public, and its arguments change between releases."
 )
 
 

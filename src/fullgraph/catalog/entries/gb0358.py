@@ -1,12 +1,12 @@
-"""An optimizer's step is compiled and called with a closure that sets the gradients. The optimizer
-would set up its state from parameters that are not up to date yet.
+"""A compiled optimizer step is called with a closure that sets the gradients. The optimizer would
+initialize its state from parameters that are not up to date.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True the break that the step itself begins with is reported instead.
+# With fullgraph=True torch reports the break at the start of the step instead.
 BY_DEFAULT = True
 
 
@@ -39,6 +39,8 @@ def step(result):
 
 @fix("move", "exact", after=step)
 def fixed(weight, target):
-    """The graph computes the loss and the gradient; the caller assigns it and takes the step."""
+    """The graph computes the loss and the gradient. The caller assigns the gradient and calls the
+    optimizer.
+    """
     error = weight.detach() - target
     return 2 * error, error.square().sum()

@@ -1,5 +1,5 @@
-"""The conditions of an attention call are collected in `torch.backends.cuda.SDPAParams`, and read
-back under a name that it does not have: `scale` is not one of them. Eager raises as well.
+"""`torch.backends.cuda.SDPAParams` holds the parameters of an attention call, and code reads an
+attribute that it does not have, `scale`. Eager mode raises as well.
 """
 
 import torch
@@ -21,5 +21,5 @@ def breaks(x, params):
 
 @fix("rewrite", "exact")
 def fixed(x, params):
-    """The scale is not among the conditions; it follows from the size of a head."""
+    """The scale is not among the parameters. The code computes it from the size of a head."""
     return x * params.query.shape[-1] ** -0.5

@@ -1,6 +1,4 @@
-"""Code that was written against torch's symbolic shapes calls `guard_scalar` with a tensor where a
-size was meant.
-"""
+"""Code written for torch's symbolic shapes calls `guard_scalar` with a tensor instead of a size."""
 
 import torch
 from torch.fx.experimental.symbolic_shapes import guard_scalar
@@ -20,5 +18,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A value of a tensor needs no guard: as a tensor it stays in the graph."""
+    """The value of a tensor needs no guard: it stays in the graph as a tensor."""
     return x / x.sum()

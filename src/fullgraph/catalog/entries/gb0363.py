@@ -1,5 +1,5 @@
 """A function makes its own `torch.Generator` to draw noise reproducibly. A graph has no operation
-that would make such an object.
+that makes such an object.
 """
 
 import torch
@@ -25,5 +25,5 @@ def draw(x):
 
 @fix("move", "exact", before=draw)
 def fixed(x, noise):
-    """The noise is drawn before the compiled function, which gets it as a tensor."""
+    """The caller draws the noise before the call and passes it as a tensor."""
     return x + noise

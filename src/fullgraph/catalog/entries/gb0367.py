@@ -1,5 +1,5 @@
-"""A bare `object()` serves as a sentinel, `DEFAULT = object()`, and is used as the key of a
-dictionary. To find the entry again Dynamo would have to compare two such objects.
+"""A bare `object()` serves as a sentinel, `DEFAULT = object()`, and is the key of a dictionary. To
+look up the entry, Dynamo must compare two such objects, which it does not support.
 """
 
 import torch
@@ -20,6 +20,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """None (or a string, or a member of an enum) is a constant whose equality is known."""
+    """None, a string or an enum member is a constant that Dynamo can compare."""
     scales = {None: 2.0, "wide": 0.5}
     return x * scales[None]

@@ -1,5 +1,5 @@
-"""Blocks marked with `record_function` are captured into the graph, and something inside one of
-them breaks it.
+"""Blocks marked with `record_function` are captured into the graph, and something inside such a
+block breaks the graph.
 """
 
 import torch
@@ -7,7 +7,7 @@ from torch.profiler import record_function
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True the break inside the block is reported instead.
+# With fullgraph=True torch reports the break inside the block instead.
 BY_DEFAULT = True
 CONFIG = {"capture_profiler_record_function": True}
 
@@ -32,8 +32,9 @@ def report(result):
 
 @fix("move", "reordered", after=report, capture_profiler_record_function=True)
 def fixed(x):
-    """Nothing inside the block breaks any more: what is to be printed is returned, and the
-    caller prints it."""
+    """The function returns the value to print, and the caller prints it. Nothing inside the block
+    breaks the graph.
+    """
     with record_function("encoder"):
         hidden = x.relu()
         mean = hidden.mean()

@@ -1,5 +1,5 @@
-"""`torch.autograd.grad` in a compiled function (with `trace_autograd_ops`) whose input was computed
-outside and carries its own history: features of an encoder that runs before.
+"""A compiled function calls `torch.autograd.grad` (with `trace_autograd_ops`). Its input was
+computed outside and has an autograd history, such as the features of an encoder.
 """
 
 import torch
@@ -22,7 +22,9 @@ def breaks(features, head):
 
 @fix("rewrite", "exact", trace_autograd_ops=True)
 def fixed(features, head):
-    """The gradient of the head does not need the history of the features: detach() cuts it off."""
+    """The gradient of the head does not need the history of the features, and detach() removes
+    it.
+    """
     loss = (features.detach() @ head).square().mean()
     (grad,) = torch.autograd.grad(loss, head)
     return grad
@@ -30,7 +32,9 @@ def fixed(features, head):
 
 @fix("rewrite", "equal")
 def fixed_with_func(features, head):
-    """torch.func.grad differentiates a function by its argument, not by recorded history."""
+    """torch.func.grad differentiates a function with respect to its argument and does not use
+    recorded history.
+    """
 
     def loss(head):
         return (features.detach() @ head).square().mean()

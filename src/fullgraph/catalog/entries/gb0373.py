@@ -1,5 +1,5 @@
-"""Compiled autograd is on, for hooks or for a backward pass that varies, and the compiled function
-calls `torch.autograd.grad` itself: a gradient penalty, for example.
+"""Compiled autograd is enabled, for hooks or for a varying backward pass. The compiled function
+itself calls `torch.autograd.grad`, for example for a gradient penalty.
 """
 
 import torch
@@ -29,5 +29,7 @@ def fixed(x):
 
 @fix("rewrite", "equal", compiled_autograd=True)
 def fixed_with_func(x):
-    """torch.func.grad is traced without the autograd engine, so compiled autograd may stay on."""
+    """Dynamo traces torch.func.grad without the autograd engine, so compiled autograd can stay
+    on.
+    """
     return torch.func.grad(lambda x: torch.sin(x).sum())(x.detach())

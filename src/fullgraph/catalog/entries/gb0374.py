@@ -20,8 +20,9 @@ def breaks(x, pointers, columns, values):
 
 @fix("rewrite", "equal")
 def fixed(x, pointers, columns, values):
-    """A product with a sparse matrix is a gather, a scaling and a sum over rows, each of which is
-    an operator on dense tensors."""
+    """A product with a sparse matrix is a gather, a scaling and a sum over rows. Each of these is
+    an operator on dense tensors.
+    """
     rows = torch.repeat_interleave(torch.arange(2), pointers.diff(), output_size=columns.shape[0])
     messages = values[:, None] * x[columns]
     return torch.relu(x.new_zeros(2, x.shape[1]).index_add(0, rows, messages))
@@ -33,6 +34,7 @@ def multiply(x, pointers, columns, values):
 
 @fix("move", "exact", before=multiply)
 def fixed_by_moving(product):
-    """The sparse matrix is made and used before the compiled function, which sees only the dense
-    result."""
+    """The caller makes and uses the sparse matrix, and the compiled function gets only the dense
+    result.
+    """
     return torch.relu(product)

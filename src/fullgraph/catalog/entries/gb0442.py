@@ -1,5 +1,5 @@
-"""`loss.backward(inputs=[x])` in a compiled function (with `trace_autograd_ops`) for a tensor that
-does not require gradients; mostly a forgotten `requires_grad_()`.
+"""A compiled function calls `loss.backward(inputs=[x])` (with `trace_autograd_ops`) for a tensor
+that does not require gradients. Usually a `requires_grad_()` is missing.
 """
 
 import torch
@@ -26,7 +26,7 @@ def with_grad(x, weight):
 
 @fix("move", "exact", before=with_grad, trace_autograd_ops=True)
 def fixed(x, weight):
-    """The tensor to differentiate by must require gradients before the loss is computed."""
+    """The tensor must require gradients before the loss is computed."""
     loss = (x @ weight).square().mean()
     loss.backward(inputs=[x])
     return x.grad

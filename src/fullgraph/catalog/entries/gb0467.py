@@ -1,4 +1,4 @@
-"""A function keeps its last result or a counter as an attribute of itself."""
+"""A function stores its last result or a counter as its own attribute."""
 
 import torch
 
@@ -26,5 +26,5 @@ def remember(result):
 
 @fix("move", "exact", after=remember)
 def fixed(x):
-    """The compiled function returns what is to be remembered, and its caller stores it."""
+    """The compiled function returns the value to store, and its caller stores it."""
     return normalize(x), x.norm()

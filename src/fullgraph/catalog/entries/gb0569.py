@@ -1,5 +1,5 @@
-"""A value is written into a text with `repr(loss)` or `f"{loss!r}"`, for a log or for the name of
-a checkpoint. The digits are not known while tracing.
+"""A value is formatted with `repr(loss)` or `f"{loss!r}"`, for a log or for the name of a
+checkpoint. The digits are not known during tracing.
 """
 
 import torch
@@ -18,5 +18,5 @@ def breaks(x):
 
 @fix("move", "exact", after=lambda loss: (loss, f"step done, loss={loss!r}"))
 def fixed(x):
-    """The compiled function gives back the tensor, and the caller writes the text."""
+    """The compiled function returns the tensor, and the caller formats the string."""
     return x.square().mean()

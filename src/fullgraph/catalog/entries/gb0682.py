@@ -1,5 +1,5 @@
-"""Methods of a tensor are the keys of a table, `{x.sin: 2.0, x.cos: 0.5}`. A key must be hashed,
-and a method that is bound to a traced tensor is no constant that Dynamo could hash.
+"""Methods of a tensor are the keys of a table, `{x.sin: 2.0, x.cos: 0.5}`. Keys must be hashed, and
+Dynamo cannot hash a method bound to a traced tensor.
 """
 
 import torch
@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """torch.sin belongs to no tensor: it is a constant and can be hashed while tracing."""
+    """torch.sin is not bound to a tensor. It is a constant that Dynamo can hash during tracing."""
     scales = {torch.sin: 2.0, torch.cos: 0.5}
     out = torch.zeros_like(x)
     for function, scale in scales.items():

@@ -1,5 +1,5 @@
-"""Tensors are put in order by where they lie in memory, `key=lambda t: -t.data_ptr()`. While
-tracing there is no memory yet, and the address is a placeholder without a minus.
+"""Tensors are sorted by their address in memory, `key=lambda t: -t.data_ptr()`. During tracing a
+tensor has no memory, and its address is a placeholder that does not support negation.
 """
 
 import torch
@@ -23,6 +23,5 @@ def in_order(a, b):
 
 @fix("move", "exact", before=in_order)
 def fixed(first, second):
-    """Addresses exist before the compiled function is called, so that is where they can be
-    compared."""
+    """Addresses exist before the call of the compiled function, so the caller compares them."""
     return torch.cat([first, second]) * 2

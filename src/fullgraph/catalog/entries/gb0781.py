@@ -1,5 +1,5 @@
-"""A window over the last states is filled with copies by multiplying, `deque([zero]) * 3`, and its
-entries are replaced afterwards. Dynamo treats the product as if it could not be changed.
+"""A window of recent states is filled with copies by multiplication, `deque([zero]) * 3`, and its
+entries are replaced later. Dynamo treats the product as immutable.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The multiplied list goes into the constructor, which makes a deque that may be changed."""
+    """The constructor gets the multiplied list and makes a deque that can be mutated."""
     window = deque([torch.zeros_like(x)] * 3)
     window[0] = x
     return torch.stack(list(window)).mean(dim=0)

@@ -1,5 +1,5 @@
-"""A schedule is kept as `timedelta` or `Decimal`, and the model calculates with it. Their operators
-are written in C, where Dynamo cannot look.
+"""A schedule is stored as `timedelta` or `Decimal`, and the model computes with it. Their operators
+are written in C, and Dynamo cannot trace into C code.
 """
 
 from datetime import timedelta
@@ -24,5 +24,5 @@ def in_seconds(x, age, delay):
 
 @fix("move", "equal", before=in_seconds)
 def fixed(x, age, delay):
-    """The model gets a number, and arithmetic on numbers is traced."""
+    """The model gets numbers, and Dynamo traces arithmetic on numbers."""
     return x / (age + delay)

@@ -1,5 +1,5 @@
-"""The compiled function is handed an iterator: `enumerate(...)`, `zip(...)`, `iter(batches)`, a
-generator. Dynamo can walk over containers, but not take up an iterator made outside.
+"""The compiled function gets an iterator: `enumerate(...)`, `zip(...)`, `iter(batches)`, a
+generator. Dynamo can iterate over containers, but not over an iterator made outside.
 """
 
 import torch
@@ -23,8 +23,9 @@ def in_a_list(x, batches):
 
 @fix("move", "exact", before=in_a_list)
 def fixed(x, batches):
-    """A list can be walked over while tracing, one step of the loop for each of its entries. An
-    `enumerate` or a `zip` over lists is traced too, if it is made inside."""
+    """Dynamo can iterate over a list during tracing and unrolls the loop. It also traces an
+    `enumerate` or a `zip` over lists if the compiled function makes it.
+    """
     for index, batch in batches:
         x = x + batch * index
     return x

@@ -1,5 +1,5 @@
-"""A cache key defines `__hash__` by the address of its tensor, `return self.tensor.data_ptr()`.
-While tracing a tensor has no address, so the hash is not a number.
+"""A cache key defines `__hash__` as the address of its tensor, `return self.tensor.data_ptr()`.
+During tracing a tensor has no address, so the hash is not a number.
 """
 
 import torch
@@ -27,6 +27,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A tensor hashes by its identity already, so it can be the key itself."""
+    """A tensor already hashes by identity, so it can be the key itself."""
     cache = {x: x.exp()}
     return cache[x] + 1

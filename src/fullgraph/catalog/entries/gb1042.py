@@ -1,5 +1,5 @@
-"""An attack or a probe inside a compiled function (with `trace_autograd_ops`): a perturbation is
-made there, and `backward(inputs=[perturbation])` asks for its gradient alone.
+"""An attack or a probe runs inside a compiled function (with `trace_autograd_ops`). The function
+makes a perturbation, and `backward(inputs=[perturbation])` computes only its gradient.
 """
 
 import torch
@@ -22,7 +22,7 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact", trace_autograd_ops=True)
 def fixed(x, weight):
-    """torch.autograd.grad returns the gradient and takes tensors that were made in the graph."""
+    """torch.autograd.grad returns the gradient and accepts tensors made in the graph."""
     noise = torch.zeros_like(x).requires_grad_()
     loss = ((x + noise) @ weight).square().mean()
     (grad,) = torch.autograd.grad(loss, noise)

@@ -1,5 +1,5 @@
-"""A module that is held static for Dynamo, by `torchdynamo_force_dynamic = False`, is changed
-inside a checkpointed block: `module.scale = 2.0`.
+"""A module declared static for Dynamo with `torchdynamo_force_dynamic = False` is mutated inside a
+checkpointed block: `module.scale = 2.0`.
 """
 
 import torch
@@ -43,7 +43,7 @@ def set_scale(x):
 
 @fix("move", "exact", before=set_scale)
 def fixed(x):
-    """The module is changed before the compiled function, so the block only reads it."""
+    """The caller mutates the module before the call, so the block only reads it."""
 
     def block(hidden):
         return torch.relu(projection(hidden))

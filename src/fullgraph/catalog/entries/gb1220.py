@@ -1,5 +1,5 @@
-"""Settings in a `SimpleNamespace` are compared with those of the last call to see whether anything
-changed. The comparison of that class is written in C.
+"""Settings in a `SimpleNamespace` are compared with those of the last call to detect changes. The
+comparison of that class is written in C.
 """
 
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ def breaks(x, settings, last):
 
 @fix("rewrite", "exact")
 def fixed(x, settings, last):
-    """A dictionary of the attributes compares the same way, and Dynamo traces it."""
+    """Dynamo traces the comparison of the attribute dictionaries, which gives the same result."""
     if vars(settings) == vars(last):
         return x * settings.scale
     return x

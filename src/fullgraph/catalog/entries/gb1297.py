@@ -1,5 +1,5 @@
-"""A tree is built of tuples and lists in which each child holds its parent, and the tree is given
-back. Compiled code would have to build the parent before the child and the child before the parent.
+"""A function returns a tree of tuples and lists in which each child holds its parent. Compiled code
+would have to build the parent before the child and the child before the parent.
 """
 
 import torch
@@ -40,5 +40,5 @@ def link(values):
 
 @fix("move", "exact", after=link)
 def fixed(x):
-    """The compiled function computes the tensors; the caller links them to one another."""
+    """The compiled function computes the tensors, and the caller links them."""
     return x * 2, x + 1

@@ -1,12 +1,12 @@
-"""A class is defined inside the compiled function to hold its results, and an object of it is
-returned. The code after the graph has nowhere to find that class.
+"""The compiled function defines a class for its results and returns an instance. The code after the
+graph has no source for that class.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# By default the definition itself breaks already.
+# Without this setting the definition itself breaks.
 CONFIG = {"enable_trace_load_build_class": True}
 
 
@@ -31,7 +31,7 @@ class Output:
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Defined at the top of the module, the class is found by its name."""
+    """The class is defined at module level, where the code after the graph finds it by name."""
     output = Output()
     output.hidden = torch.relu(x)
     return output

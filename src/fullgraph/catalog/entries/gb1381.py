@@ -1,5 +1,5 @@
-"""Two gradients are taken through the same computation in a compiled function (with
-`trace_autograd_ops`), and the first call has already freed it. Eager raises as well.
+"""A compiled function (with `trace_autograd_ops`) computes two gradients through the same
+computation, and the first call has already freed it. Eager mode raises as well.
 """
 
 import torch
@@ -23,7 +23,7 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact", trace_autograd_ops=True)
 def fixed(x, weight):
-    """retain_graph=True keeps what the second call needs."""
+    """retain_graph=True keeps the data that the second call needs."""
     logits = torch.tanh(x @ weight)
     (first,) = torch.autograd.grad(logits.sum(), weight, retain_graph=True)
     (second,) = torch.autograd.grad(logits.square().sum(), weight)

@@ -1,6 +1,6 @@
-"""Functions are registered under their `repr`, and one of them is a local function that closes over
-a tensor computed just before. For the repr Dynamo would have to make the function for real, and the
-tensor has no value yet.
+"""Functions are registered under their `repr`, and one of them closes over a tensor computed just
+before. To compute the repr, Dynamo must make the real function, but the tensor has no value during
+tracing.
 """
 
 import torch
@@ -26,7 +26,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The name says as much as the repr and does not depend on an address or on the closure."""
+    """The name identifies the function too and does not depend on an address or on the closure."""
     scale = x.abs().max()
 
     def normalize(t):

@@ -1,5 +1,5 @@
-"""`torch.autograd.grad` takes a dict and gives one back; here it is keyed by the parameters
-themselves, to look gradients up by parameter (with `trace_autograd_ops`).
+"""`torch.autograd.grad` takes a dict and returns one. Here the parameters themselves are the keys,
+to look up gradients by parameter (with `trace_autograd_ops`).
 """
 
 import torch
@@ -21,7 +21,7 @@ def breaks(x, weight, bias):
 
 @fix("rewrite", "exact", trace_autograd_ops=True)
 def fixed(x, weight, bias):
-    """Names are constants, and as good to look things up by."""
+    """The keys are names, which are constants and serve the same lookup."""
     loss = (x @ weight + bias).square().mean()
     grads = torch.autograd.grad(loss, {"weight": weight, "bias": bias})
     return weight - 0.1 * grads["weight"], bias - 0.1 * grads["bias"]

@@ -1,5 +1,5 @@
-"""An in-place `autograd.Function` with `ctx.mark_dirty` meets an input without gradients, at
-inference for example.
+"""An in-place `autograd.Function` with `ctx.mark_dirty` gets an input that does not require
+gradients, for example at inference.
 """
 
 import torch
@@ -29,7 +29,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Where no gradient is asked for, the custom backward is of no use: call the operation."""
+    """If no gradient is needed, the custom backward is unused, so the code calls the operation
+    directly.
+    """
     if x.requires_grad and torch.is_grad_enabled():
         return ClampInPlace.apply(x)
     return x.clamp_(-1, 1)

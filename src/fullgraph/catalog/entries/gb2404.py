@@ -1,5 +1,5 @@
-"""An abstract base class is instantiated where one of its subclasses was meant. Python refuses
-when the object is made, and Dynamo cannot make one for its own use either.
+"""An abstract base class is instantiated instead of one of its subclasses. Python raises when the
+object is made, and Dynamo cannot make one for its own use either.
 """
 
 from abc import ABC, abstractmethod

@@ -1,5 +1,5 @@
-"""An in-place `autograd.Function` marks its input as dirty and returns what the in-place operation
-returned. In eager that is the input itself; Dynamo takes it for another tensor.
+"""An in-place `autograd.Function` marks its input as dirty and returns the result of the in-place
+operation. In eager mode that is the input itself, but Dynamo treats it as another tensor.
 """
 
 import torch
@@ -37,6 +37,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The forward returns, by its own name, the input that it has marked."""
+    """The forward returns the marked input by its own name."""
     hidden = x * 2
     return ClampAndReturn.apply(hidden)

@@ -1,6 +1,5 @@
-"""A helper marked with `torch._dynamo.assume_constant_result` gets a list of tensors that were
-computed in the graph, to count or choose something. It runs while tracing, and they have no
-values yet.
+"""A helper marked with `torch._dynamo.assume_constant_result` gets a list of tensors computed in
+the graph, to count or choose something. It runs during tracing, when the tensors have no values.
 """
 
 import torch
@@ -28,7 +27,7 @@ def average_width_traced(features):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without the mark the helper is traced, and arithmetic on shapes is constant anyway."""
+    """Without the mark Dynamo traces the helper, and arithmetic on shapes is constant anyway."""
     features = [x.sin(), x.cos()]
     return torch.cat(features, dim=-1) / average_width_traced(features)
 
@@ -40,6 +39,6 @@ def average(widths):
 
 @fix("rewrite", "exact")
 def fixed_with_constant_arguments(x):
-    """Where the helper must run while tracing, it gets plain numbers, known at that time."""
+    """If the helper must run during tracing, it gets plain numbers, which are known then."""
     features = [x.sin(), x.cos()]
     return torch.cat(features, dim=-1) / average(tuple(f.shape[-1] for f in features))

@@ -1,5 +1,5 @@
-"""A compiled function returns a context manager that it has made from a `@contextmanager` helper,
-for its caller to enter.
+"""A compiled function makes a context manager from a `@contextmanager` helper and returns it for
+its caller to enter.
 """
 
 from contextlib import contextmanager
@@ -29,5 +29,5 @@ def add_manager(result):
 
 @fix("move", "exact", after=add_manager)
 def fixed(x):
-    """The graph returns the tensors, and its caller makes the context manager that it enters."""
+    """The compiled function returns the tensors, and its caller makes the context manager."""
     return x.relu()

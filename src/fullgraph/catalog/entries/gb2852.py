@@ -1,5 +1,5 @@
-"""Settings in a `SimpleNamespace` (or a `Decimal`, a date) are put into a message or a key with
-`repr()`. Their `__repr__` is written in C, where Dynamo does not follow.
+"""Settings in a `SimpleNamespace` (or a `Decimal`, a date) are formatted with `repr()` for a
+message or a key. Their `__repr__` is written in C, and Dynamo cannot trace into C code.
 """
 
 from types import SimpleNamespace
@@ -23,12 +23,12 @@ def describe(x, settings):
 
 @fix("move", "exact", before=describe)
 def fixed(x, settings, description):
-    """The text does not depend on the computation, so it is made before the compiled function."""
+    """The string does not depend on the computation, so the caller makes it before the call."""
     return x * settings.scale + settings.shift, description
 
 
 @fix("rewrite", "exact")
 def fixed_by_formatting_the_values(x, settings):
-    """Numbers and strings are formatted while tracing; the text is built from those."""
+    """Dynamo formats numbers and strings during tracing, so the string is built from those."""
     description = f"scaled with namespace(scale={settings.scale}, shift={settings.shift})"
     return x * settings.scale + settings.shift, description

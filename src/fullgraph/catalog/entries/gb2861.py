@@ -1,5 +1,5 @@
-"""Objects from a C++ or Rust extension are used as keys, here the schema of an operator. Their
-hash is compiled code, and Dynamo does not run what it cannot judge.
+"""Objects from a C++ or Rust extension are used as keys, here the schema of an operator. Their hash
+is compiled code that Dynamo can neither trace nor safely run.
 """
 
 import torch
@@ -34,5 +34,5 @@ def look_up(x, schema):
 
 @fix("move", "exact", before=look_up)
 def fixed_by_looking_it_up_before(x, cost):
-    """The lookup is done in eager, and the compiled function gets what comes out of it."""
+    """The caller does the lookup in eager mode and passes the result."""
     return x / cost

@@ -1,5 +1,5 @@
-"""A function comes from TorchScript source, through `torch.jit.CompilationUnit` or a loaded
-archive, and a compiled function calls it. Behind it is no Python function to trace instead.
+"""A compiled function calls a function from TorchScript source, through `torch.jit.CompilationUnit`
+or a loaded archive. It has no Python function that Dynamo can trace instead.
 """
 
 import torch
@@ -26,7 +26,9 @@ def gelu_python(x):
 
 @fix("rewrite", "equal")
 def fixed(x):
-    """TorchScript source is nearly Python: as a Python function it is traced and fused."""
+    """TorchScript source is nearly Python. Dynamo traces it as a Python function, and the backend
+    can fuse it.
+    """
     return gelu_python(x) + 1
 
 
@@ -42,5 +44,5 @@ def _(x):
 
 @fix("escape", "equal")
 def fixed_with_an_operator(x):
-    """Where only the archive is left, the function goes into the graph as an opaque operator."""
+    """If only the archive is available, the function becomes an opaque operator in the graph."""
     return gelu_operator(x) + 1

@@ -1,5 +1,5 @@
 """The address of a tensor is used in arithmetic, to check an alignment or to make a key:
-`x.data_ptr() * 8`. While tracing there is no memory, so there is no number to calculate with.
+`x.data_ptr() * 8`. During tracing a tensor has no memory, so its address is not a number.
 """
 
 import torch
@@ -22,5 +22,5 @@ def check_alignment(x):
 
 @fix("move", "exact", before=check_alignment)
 def fixed(x, aligned):
-    """The caller, in eager, looks at the address and hands over the answer."""
+    """The caller checks the address in eager mode and passes the result."""
     return x * 2, aligned

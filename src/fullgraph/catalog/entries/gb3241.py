@@ -24,5 +24,5 @@ def breaks(header, x):
 
 @fix("rewrite", "exact")
 def fixed(header, x):
-    """A field of C data is always there: leave it, or set it to zero outside."""
+    """A field of C data always exists: do not delete it, or set it to zero outside."""
     return x.relu()

@@ -1,5 +1,5 @@
-"""A forward gathers its options in a pydantic dataclass and makes one for each call. Pydantic's
-validator, written in Rust, fills the fields, and Dynamo cannot follow it.
+"""A forward makes a pydantic dataclass of its options in each call. Pydantic's validator, written
+in Rust, sets the fields, and Dynamo cannot trace into it.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class PlainOptions:
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A dataclass of the standard library is traced; it does not validate its fields."""
+    """Dynamo traces a dataclass of the standard library, which does not validate its fields."""
     options = PlainOptions(scale=2.0)
     return x * options.scale + options.shift
 
@@ -44,5 +44,5 @@ def validate(x):
 
 @fix("move", "exact", before=validate)
 def fixed_by_passing_it_in(x, options):
-    """Made and validated before the compiled function, the object is only read in there."""
+    """The caller makes and validates the object, and the compiled function only reads it."""
     return x * options.scale + options.shift

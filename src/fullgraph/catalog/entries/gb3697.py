@@ -1,5 +1,5 @@
-"""A field of a `ctypes.Structure`, such as the header of a binary record, is assigned inside the
-compiled function.
+"""The compiled function assigns a field of a `ctypes.Structure`, such as the header of a binary
+record.
 """
 
 import ctypes
@@ -30,5 +30,5 @@ def fill(header, x):
 
 @fix("move", "exact", before=fill)
 def fixed(x):
-    """Shapes are known outside as well: the record is filled before the graph runs."""
+    """Shapes are also known outside, so the caller fills the record before the graph runs."""
     return x.relu()

@@ -1,5 +1,5 @@
-"""The address of a tensor is turned into a number with `int(x.data_ptr())`, to check an alignment.
-While tracing there is no memory, so there is nothing to convert.
+"""The address of a tensor is converted to a number with `int(x.data_ptr())`, to check an alignment.
+During tracing a tensor has no memory, so no address can be converted.
 """
 
 import torch
@@ -22,5 +22,5 @@ def check_alignment(x):
 
 @fix("move", "exact", before=check_alignment)
 def fixed(x, aligned):
-    """The caller, in eager, looks at the address and hands over the answer."""
+    """The caller checks the address in eager mode and passes the result."""
     return x * 2, aligned

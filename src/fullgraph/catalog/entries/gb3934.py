@@ -1,5 +1,5 @@
-"""A message with the value of a tensor is put together with `+`: `f"mean {mean}" + "\\n"`. The text
-is not known before the graph has run, and Dynamo does not append to such a text.
+"""A message with the value of a tensor is concatenated with `+`: `f"mean {mean}" + "\\n"`. The
+string is not known before the graph has run, and Dynamo cannot append to such a string.
 """
 
 import torch
@@ -18,7 +18,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """One f-string for the whole text is kept as it is and filled in after the graph."""
+    """Dynamo keeps a single f-string and formats it after the graph has run."""
     mean = x.mean()
     return x - mean, f"mean {mean} before centering"
 
@@ -30,6 +30,6 @@ def describe(result):
 
 @fix("move", "exact", after=describe)
 def fixed_by_returning_the_mean(x):
-    """The compiled function returns the tensor, and the caller makes a text of it."""
+    """The compiled function returns the tensor, and the caller formats the string."""
     mean = x.mean()
     return x - mean, mean

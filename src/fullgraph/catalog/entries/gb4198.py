@@ -1,5 +1,5 @@
-"""`copy.deepcopy(x)` keeps a tensor safe from later changes in place; often the tensor sits inside
-of a dict or a module that is copied.
+"""`copy.deepcopy(x)` protects a tensor from later in-place mutation. Often the tensor is inside a
+dict or a module that is copied.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""An object is turned into another kind in place, `layer.__class__ = Scaled`, to swap its behaviour
+"""The class of an object is replaced in place, `layer.__class__ = Scaled`, to change its behavior
 without copying its state.
 """
 
@@ -36,5 +36,5 @@ def convert(layer, x):
 
 @fix("move", "exact", before=convert)
 def fixed(layer, x):
-    """The swap happens once, before the first call; the graph sees only the new class."""
+    """The caller replaces the class before the call, and the graph sees only the new class."""
     return layer.apply(x)

@@ -1,5 +1,5 @@
-"""A forward calls `torch._dynamo.skip_frame()` to keep itself out of compilation for a while, and
-nobody took the call out again: the whole function runs in eager.
+"""A forward calls `torch._dynamo.skip_frame()` to exclude itself from compilation temporarily, and
+the call was not removed. The whole function runs in eager mode.
 """
 
 import torch
@@ -19,6 +19,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Without the call the function is compiled like any other."""
+    """Without the call Dynamo compiles the function."""
     hidden = torch.relu(x)
     return hidden * 2 + 1

@@ -1,5 +1,5 @@
-"""A compiled step pulls its next value out of an iterator that was made outside,
-`next(schedule)` or `next(batches)`. Dynamo cannot advance an iterator that it did not make.
+"""A compiled step takes its next value from an iterator made outside, `next(schedule)` or
+`next(batches)`. Dynamo cannot advance an iterator that it did not make.
 """
 
 import torch
@@ -22,7 +22,7 @@ def advance(x, schedule):
 
 @fix("move", "exact", before=advance)
 def fixed(x, rate):
-    """The loop around the step advances the iterator and hands over the value; as a tensor it
-    may change with every step without a new compile.
+    """The loop around the step advances the iterator and passes the value. The value is a tensor,
+    so new values do not recompile.
     """
     return x * rate

@@ -1,5 +1,5 @@
-"""The `forward` of an `autograd.Function` has an argument that is keyword-only. `apply` takes
-positional arguments only, so eager raises as well.
+"""The `forward` of an `autograd.Function` has a keyword-only argument. `apply` takes only
+positional arguments, so eager mode raises as well.
 """
 
 import torch
@@ -41,5 +41,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """All arguments of forward are positional, and backward returns one value for each."""
+    """All arguments of forward are positional, and backward returns one value per argument."""
     return ScaleGradientByPosition.apply(x, 0.1)

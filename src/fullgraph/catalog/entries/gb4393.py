@@ -1,5 +1,5 @@
-"""`issubclass` is given an object where a class belongs, `issubclass(x, torch.Tensor)`; what was
-meant is `isinstance`.
+"""`issubclass` gets an object instead of a class, `issubclass(x, torch.Tensor)`. The intended
+function is `isinstance`.
 """
 
 import torch
@@ -21,7 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """`isinstance` asks about the object and is decided while tracing."""
+    """`isinstance` checks the object, and its result is known during tracing."""
     if isinstance(x, torch.Tensor):
         return x * 2
     return x

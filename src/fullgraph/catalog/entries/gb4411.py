@@ -1,5 +1,5 @@
 """The model tests whether a number is in a compact container from the data loader, such as an
-`array.array`: `if layer in skipped`. Dynamo does not know how to search it.
+`array.array`: `if layer in skipped`. Dynamo cannot search such a container.
 """
 
 from array import array
@@ -26,7 +26,7 @@ def to_set(x, skipped):
 
 @fix("move", "exact", before=to_set)
 def fixed(x, skipped):
-    """The caller hands over a set; Dynamo searches it while tracing and guards its elements."""
+    """The caller passes a set. Dynamo searches it during tracing and guards on its elements."""
     for layer in range(4):
         if layer not in skipped:
             x = torch.tanh(x + layer)

@@ -1,5 +1,5 @@
-"""A checkpointed block counts its calls or notes something on the module, `self.calls += 1`. What
-is recomputed in the backward may not leave traces behind.
+"""A checkpointed block counts its calls or stores something on the module, `self.calls += 1`. The
+backward recomputes the block, so the block must not have side effects.
 """
 
 import torch
@@ -29,8 +29,9 @@ def breaks(block, x):
 
 @fix("rewrite", "dropped")
 def fixed(block, x):
-    """The counter is raised outside the checkpointed part, where Dynamo can replay it after the
-    graph. It counts once a step, while a counter inside is raised by each recomputation too."""
+    """The counter is incremented outside the checkpointed part, where Dynamo can replay it after
+    the graph. It counts once per step, while a counter inside also counts each recomputation.
+    """
 
     def forward(hidden):
         return torch.relu(block.linear(hidden))

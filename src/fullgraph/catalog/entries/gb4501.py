@@ -1,5 +1,5 @@
-"""The `id()` of a list or dict that the compiled function has made is kept for later, as the key
-of a memo. While tracing the container does not exist yet, and its id is not the later one.
+"""The compiled function makes a list or a dict and stores its `id()` for later, as the key of a
+memo. During tracing the container does not exist, and its id is not the later one.
 """
 
 from dataclasses import dataclass, field
@@ -26,8 +26,9 @@ def breaks(x, memo):
 
 @fix("rewrite", "narrower")
 def fixed(x, memo):
-    """The memo keeps the object in place of its id. It compares with `is` then, and the object
-    cannot be freed and its id given to another."""
+    """The memo stores the object instead of its id. Later code compares with `is`, and the object
+    cannot be freed and its id reused.
+    """
     parts = [x.sin(), x.cos()]
     memo.owner = parts
     return parts

@@ -1,5 +1,5 @@
-"""A function picks one of its nested functions and later asks which one it was, `step == center`.
-They exist only while tracing, and Dynamo cannot tell whether they are the same object.
+"""A function selects one of its nested functions and later checks which one, `step == center`. The
+functions exist only during tracing, and Dynamo cannot tell whether they are the same object.
 """
 
 import torch
@@ -29,7 +29,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The choice is kept as a bool, which Python can compare at any time."""
+    """A bool stores the choice, and Dynamo can compare it."""
     mean = x.mean()
 
     def center(a):

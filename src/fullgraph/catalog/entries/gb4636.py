@@ -1,12 +1,12 @@
-"""`torch._dynamo.step_unsupported()`, a debugging call that makes Dynamo end the graph at its last
-checkpoint and run the rest in eager, was left in a forward.
+"""A forward contains `torch._dynamo.step_unsupported()`. This debugging call makes Dynamo end the
+graph at its last checkpoint and run the rest in eager mode.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True it is GB0284.
+# With fullgraph=True torch reports GB0284.
 BY_DEFAULT = True
 
 
@@ -24,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The call is for debugging Dynamo only and computes nothing, so it can go."""
+    """The call only serves to debug Dynamo and computes nothing, so it can be removed."""
     hidden = torch.relu(x)
     hidden = hidden + 1
     hidden = hidden * 2

@@ -1,5 +1,5 @@
-"""A part of the model went through `torch.jit.script` or came from `torch.jit.load`, and the model
-around it is compiled. TorchScript runs it, not Python, so there is nothing to trace.
+"""A part of the model comes from `torch.jit.script` or `torch.jit.load`, and the model around it is
+compiled. TorchScript runs this part, so there is no Python code to trace.
 """
 
 import torch
@@ -21,6 +21,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The Python module is compiled in its place; where only an archive is left, make the module
-    anew and `load_state_dict` the weights of the scripted one."""
+    """The Python module is compiled instead. If only an archive is available, create the module and
+    load the weights of the scripted module with `load_state_dict`.
+    """
     return torch.relu(projection(x))

@@ -1,6 +1,5 @@
-"""A handler looks into the `__dict__` of a builtin error for details that were put there:
-`if "rows" in error.__dict__`. Dynamo leaves that dictionary unresolved, so it does not know what
-type of thing is to be searched.
+"""A handler searches the `__dict__` of a builtin error for details: `if "rows" in error.__dict__`.
+Dynamo does not resolve that dictionary, so it does not know the type of the object to search.
 """
 
 import torch
@@ -29,9 +28,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A class of one's own has a default for what not every error carries, so that the attribute
-    can simply be read.
-    """
+    """A custom class has a default for the attribute, so the code reads the attribute directly."""
     missing = 0
     try:
         if x.shape[0] < 6:

@@ -1,5 +1,5 @@
-"""The data loader hands over numbers in a compact container, an `array.array` or a `bytearray`,
-and the model indexes it. Dynamo does not know how to read such a container.
+"""The data loader passes numbers in a compact container, an `array.array` or a `bytearray`, and the
+model indexes it. Dynamo cannot read such a container.
 """
 
 from array import array
@@ -23,5 +23,5 @@ def to_list(x, lengths):
 
 @fix("move", "exact", before=to_list)
 def fixed(x, lengths):
-    """The caller turns it into a list, which Dynamo reads like any other."""
+    """The caller converts it to a list, which Dynamo can read."""
     return x[:, : lengths[0]]

@@ -1,5 +1,5 @@
-"""A compiled function takes gradients with `torch.autograd.grad` (with `trace_autograd_ops`) and
-returns the loss beside them, for logging. Its history is used up by then.
+"""A compiled function computes gradients with `torch.autograd.grad` (with `trace_autograd_ops`) and
+also returns the loss, for logging. The call has already consumed the autograd history of the loss.
 """
 
 import torch
@@ -21,7 +21,7 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact", trace_autograd_ops=True)
 def fixed(x, weight):
-    """A loss that is only looked at does not need its history: return it detached."""
+    """A loss for logging does not need its history, so it is returned detached."""
     loss = (x @ weight).square().mean()
     (grad,) = torch.autograd.grad(loss, weight)
     return loss.detach(), grad
@@ -29,7 +29,7 @@ def fixed(x, weight):
 
 @fix("rewrite", "equal")
 def fixed_with_func(x, weight):
-    """torch.func.grad_and_value gives both at once and needs no setting."""
+    """torch.func.grad_and_value returns both and needs no setting."""
 
     def loss(weight):
         return (x @ weight).square().mean()

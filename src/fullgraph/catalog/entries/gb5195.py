@@ -1,5 +1,5 @@
-"""A decomposition of one's own asks torch for the dtype of a result with `elementwise_dtypes`, and
-one of the operands is a size. With dynamic shapes it is a symbol.
+"""A custom decomposition gets the dtype of a result from `elementwise_dtypes`, and one of the
+operands is a size. With dynamic shapes the size is a symbol.
 """
 
 import torch
@@ -22,6 +22,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The dtype depends on the kind of number only, so any integer will do."""
+    """The dtype depends only on the type of the number, so any integer works."""
     _, dtype = elementwise_dtypes(x, 1, type_promotion_kind=KIND)
     return x.to(dtype) / x.shape[0]

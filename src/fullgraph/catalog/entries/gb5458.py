@@ -1,5 +1,5 @@
-"""Settings live on a class whose metaclass loads them on first use by a `__getattribute__` of its
-own, and the model asks the class for them. Dynamo does not trace such lookups.
+"""Settings are stored on a class whose metaclass loads them on first use with its own
+`__getattribute__`, and the model reads them from the class. Dynamo does not trace such lookups.
 """
 
 import torch
@@ -9,7 +9,7 @@ from fullgraph.catalog.fix_decorator import fix
 
 class Watched(type):
     def __getattribute__(cls, name):
-        # Where a real one would load a file or note what was read.
+        # Real code loads a file or records the access here.
         return super().__getattribute__(name)
 
 
@@ -35,13 +35,13 @@ def read(x):
 
 @fix("move", "exact", before=read)
 def fixed(x, scale):
-    """The settings are read before the compiled function, which gets the number."""
+    """The caller reads the settings before the call and passes the number."""
     return x * scale
 
 
 class Lazy(type):
     def __getattr__(cls, name):
-        # Only asked for what is not there yet: the place to load it.
+        # Called only for missing attributes: real code loads them here.
         raise AttributeError(name)
 
 
@@ -55,6 +55,7 @@ class LazySettings(metaclass=Lazy):
 
 @fix("rewrite", "exact")
 def fixed_with_getattr(x):
-    """A metaclass that loads lazily needs `__getattr__` only, which leaves the usual lookup as it
-    is."""
+    """Lazy loading needs only `__getattr__` on the metaclass, which does not change the normal
+    lookup.
+    """
     return x * LazySettings.scale()

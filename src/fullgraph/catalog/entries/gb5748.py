@@ -1,5 +1,5 @@
-"""A pipeline hands `GradientEdge`s around instead of tensors, to free activations early, and a
-compiled function (with `trace_autograd_ops`) takes gradients by one.
+"""A pipeline passes `GradientEdge`s instead of tensors, to free activations early. A compiled
+function (with `trace_autograd_ops`) computes gradients with respect to an edge.
 """
 
 import torch
@@ -27,7 +27,7 @@ def without_edge(hidden, edge):
 
 @fix("rewrite", "exact", before=without_edge, trace_autograd_ops=True)
 def fixed(hidden):
-    """The tensor stands for its own edge, and as an input of the graph it is known to Dynamo."""
+    """The tensor can replace its edge. As an input of the graph, it is known to Dynamo."""
     loss = torch.sin(hidden).sum()
     (grad,) = torch.autograd.grad(loss, hidden)
     return grad

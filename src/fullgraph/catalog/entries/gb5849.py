@@ -1,5 +1,5 @@
-"""An object's attributes are replaced as a whole, `memo.__dict__ = {...}`, and among the keys are
-other objects than strings.
+"""All attributes of an object are replaced, `memo.__dict__ = {...}`, and some keys are not
+strings.
 """
 
 import torch
@@ -8,7 +8,7 @@ from fullgraph.catalog.fix_decorator import fix
 
 
 class Memo:
-    """Results by the tensor that they were computed from, and some by name."""
+    """Results by the tensor they were computed from, and some by name."""
 
 
 def inputs():
@@ -29,6 +29,6 @@ class MemoWithTable:
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """What is keyed by objects has a dict of its own; the attributes have names."""
+    """A separate dict holds the entries that have objects as keys. The attributes have names."""
     memo = MemoWithTable({x: x.sin()}, 2.0)
     return memo.table[x] * memo.scale

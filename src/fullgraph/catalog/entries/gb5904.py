@@ -1,5 +1,5 @@
-"""A history is kept in a class of its own that extends `deque`, and the model reads an element of
-it, `history[0]`. A plain deque is traced, one with a class of its own is not.
+"""A history is stored in a custom class that extends `deque`, and the model reads one of its
+elements, `history[0]`. Dynamo traces a plain deque, but not a custom subclass.
 """
 
 from collections import deque
@@ -27,5 +27,5 @@ def to_list(x, history):
 
 @fix("move", "exact", before=to_list)
 def fixed(x, history):
-    """The caller hands over a plain list with the same elements."""
+    """The caller passes a plain list with the same elements."""
     return x * history[0]

@@ -1,4 +1,4 @@
-"""Tied weights are detected by comparing addresses: `head.data_ptr() == embedding.data_ptr()`."""
+"""Code detects tied weights by comparing addresses: `head.data_ptr() == embedding.data_ptr()`."""
 
 import torch
 
@@ -17,8 +17,9 @@ def breaks(embedding, head, x):
 
 @fix("rewrite", "narrower")
 def fixed(embedding, head, x):
-    """Tied weights are the same object, and whether two arguments are the same object is known
-    while tracing. Two tensors that only share memory count as different."""
+    """Tied weights are the same object, and Dynamo knows during tracing whether two arguments are
+    the same object. Two different tensors that share memory count as different.
+    """
     if embedding is head:
         return x @ embedding.T * 8**-0.5
     return x @ head.T
@@ -30,7 +31,7 @@ def compare(embedding, head, x):
 
 @fix("move", "exact", before=compare)
 def fixed_outside(embedding, head, x, tied):
-    """Addresses are compared by the caller, and the answer is passed as a bool."""
+    """The caller compares the addresses and passes the result as a bool."""
     if tied:
         return x @ embedding.T * 8**-0.5
     return x @ head.T

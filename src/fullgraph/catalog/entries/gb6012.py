@@ -1,5 +1,5 @@
-"""The lengths of the sequences in a batch come as an `array.array`, to save memory in the data
-loader, and the model asks for its `len()`. The type is written in C, and Dynamo cannot follow.
+"""The sequence lengths of a batch are an `array.array`, to save memory in the data loader, and the
+model calls `len()` on it. The type is written in C, and Dynamo cannot trace into C code.
 """
 
 from array import array
@@ -23,11 +23,11 @@ def to_list(x, lengths):
 
 @fix("move", "exact", before=to_list)
 def fixed(x, lengths):
-    """A list, made by the caller, has a length that Dynamo knows and guards."""
+    """The caller makes a list, whose length Dynamo knows and guards on."""
     return x / len(lengths)
 
 
 @fix("rewrite", "narrower")
 def fixed_with_the_shape(x, lengths):
-    """The same number is a size of the tensor, as long as there is one length for each row."""
+    """The same number is a size of the tensor, if there is one length per row."""
     return x / x.shape[0]

@@ -1,5 +1,5 @@
 """ExecuTorch's `executorch_call_delegate` gets a wrapper around the lowered part of a model that is
-not an `nn.Module`. Eager does not mind; Dynamo has to put it into the graph as a submodule.
+not an `nn.Module`. Eager mode accepts it, but Dynamo must install it in the graph as a submodule.
 """
 
 import torch
@@ -44,5 +44,6 @@ def breaks(x):
 @fix("rewrite", "exact")
 def fixed(x):
     """As an `nn.Module`, like ExecuTorch's own LoweredBackendModule, the delegate can be installed
-    in the graph."""
+    in the graph.
+    """
     return executorch_call_delegate(delegate_module, x) + 1

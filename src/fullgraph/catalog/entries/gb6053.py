@@ -1,5 +1,5 @@
-"""A read-only view of a configuration, a `MappingProxyType`, is put into a message or a key with
-`repr()`. Dynamo knows how to read such an object, but not its text.
+"""A read-only view of a configuration, a `MappingProxyType`, is formatted with `repr()` for a
+message or a key. Dynamo can read such an object, but cannot compute its repr.
 """
 
 from types import MappingProxyType
@@ -24,7 +24,7 @@ DESCRIPTION = f"used {DEFAULTS!r}"
 
 @fix("move", "exact")
 def fixed(x):
-    """The mapping does not change, so its text is made once, outside, and is a constant."""
+    """The mapping does not change, so its string is made once, outside, and is a constant."""
     return x * DEFAULTS["scale"] + DEFAULTS["shift"], DESCRIPTION
 
 
@@ -34,5 +34,5 @@ def add_description(result):
 
 @fix("move", "exact", after=add_description)
 def fixed_by_describing_afterwards(x):
-    """The text does not depend on the computation, so the caller makes it."""
+    """The string does not depend on the computation, so the caller makes it."""
     return x * DEFAULTS["scale"] + DEFAULTS["shift"]

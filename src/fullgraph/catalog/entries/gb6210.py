@@ -7,7 +7,7 @@ from torch._dynamo.decorators import leaf_function
 
 from fullgraph.catalog.fix_decorator import fix
 
-# Without it Dynamo crashes when it meets the leaf function again, after the break.
+# Without it Dynamo crashes on the leaf function after the break.
 CONFIG = {"suppress_errors": True}
 
 
@@ -35,7 +35,8 @@ activation = torch.nn.ReLU()
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The module exists before the compiled function, as a part of the model or a global, and
-    Dynamo knows where to find it."""
+    """The module exists before the call, as a part of the model or a global, and Dynamo knows its
+    source.
+    """
     (hidden,) = apply(activation, x)
     return hidden + 1

@@ -1,5 +1,5 @@
-"""An activation is picked as a method of a tensor, `x.relu`, and later compared to find out which
-one it was. Dynamo makes no object of such a method that it could compare.
+"""An activation is selected as a method of a tensor, `x.relu`, and later compared to identify it.
+Dynamo cannot compare such a method.
 """
 
 import torch
@@ -19,7 +19,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The functions `torch.relu` and `torch.tanh` are constants, and constants can be compared."""
+    """The functions `torch.relu` and `torch.tanh` are constants, and Dynamo can compare
+    constants.
+    """
     activation = torch.relu if x.shape[-1] > 4 else torch.tanh
     gain = 2**0.5 if activation is torch.relu else 1.0
     return activation(x) * gain

@@ -1,4 +1,4 @@
-"""Python's `round` is used on a tensor. Tensors do not have the method that it calls."""
+"""Python's `round` is called on a tensor. Tensors do not have the method that it calls."""
 
 import torch
 
@@ -18,6 +18,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """torch.round is the operator for it."""
+    """torch.round is the operator for tensors."""
     scale = 127 / x.abs().max()
     return torch.round(x * scale) / scale

@@ -1,5 +1,5 @@
-"""The same tensor goes into an `autograd.Function` twice: attention of a sequence to itself, a
-bilinear form of x with x.
+"""The same tensor is passed to an `autograd.Function` twice: self-attention, a bilinear form of x
+with x.
 """
 
 import torch
@@ -29,5 +29,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A view is a tensor of its own with the same data; both gradients still arrive at x."""
+    """A view is a separate tensor with the same data, and x still receives both gradients."""
     return Similarity.apply(x, x.view_as(x))

@@ -1,5 +1,5 @@
-"""Two lists or tuples that hold tensors are compared as a whole, `if bounds == previous:`. Python
-asks each pair of elements whether they are equal, and each answer is a tensor.
+"""Two lists or tuples of tensors are compared as a whole, `if bounds == previous:`. Python compares
+each pair of elements, and each result is a tensor.
 """
 
 import torch
@@ -20,7 +20,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Stacked into a tensor, the values are compared in the graph, and torch.where decides."""
+    """The values are stacked into a tensor and compared in the graph, and torch.where selects the
+    result.
+    """
     clipped = x.clamp(-1, 1)
     before = torch.stack([x.amin(), x.amax()])
     after = torch.stack([clipped.amin(), clipped.amax()])

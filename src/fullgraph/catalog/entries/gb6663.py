@@ -1,5 +1,5 @@
-"""`torch.autograd.grad(loss, model.parameters())` in a compiled function (with
-`trace_autograd_ops`): what is passed is an iterator, not a sequence.
+"""A compiled function (with `trace_autograd_ops`) calls `torch.autograd.grad(loss,
+model.parameters())`. The second argument is an iterator, not a sequence.
 """
 
 import torch
@@ -20,6 +20,6 @@ def breaks(model, x):
 
 @fix("rewrite", "exact", trace_autograd_ops=True)
 def fixed(model, x):
-    """A list of the same parameters can be looked into."""
+    """A list of the same parameters is a sequence that Dynamo can read."""
     loss = model(x).square().mean()
     return torch.autograd.grad(loss, list(model.parameters()))

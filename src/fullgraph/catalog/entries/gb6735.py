@@ -1,13 +1,13 @@
-"""`torch.library.wrap_triton` is called with more than the kernel, such as the grid, which belongs
-into the brackets of the launch.
+"""`torch.library.wrap_triton` gets more than the kernel, for example the grid, which belongs in the
+brackets of the launch.
 """
 
 import torch
 
 EAGER_RAISES = True
 INSTEAD = (
-    "wrap_triton takes the kernel and nothing else: wrap_triton(kernel)[grid](...). Inside a "
-    "compiled function a kernel can also be launched directly, without wrap_triton."
+    "wrap_triton takes only the kernel: wrap_triton(kernel)[grid](...). A compiled function can "
+    "also launch a kernel directly, without wrap_triton."
 )
 
 

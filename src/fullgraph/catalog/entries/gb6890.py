@@ -1,5 +1,5 @@
-"""A method of an object serves as a key, and the class does not define that method itself:
-`config.__repr__` then is a piece of Python's own, with a hash that Dynamo does not know.
+"""A method of an object is used as a key, and the class does not define that method itself.
+`config.__repr__` is then a method wrapper of Python, and Dynamo cannot compute its hash.
 """
 
 import torch
@@ -30,7 +30,7 @@ def owner_of(x, describe):
 
 @fix("rewrite", "exact", before=owner_of)
 def fixed(x, config):
-    """The object and the method's name say the same, and both can be hashed."""
+    """The object and the name of the method identify the same method, and both can be hashed."""
     uses = {(config, "__repr__"): 0}
     uses[config, "__repr__"] += 1
     return x * uses[config, "__repr__"]

@@ -1,6 +1,6 @@
-"""A nested function under a decorator such as `torch.no_grad()` keeps something as an attribute of
-itself, a counter for instance. For a decorated function that it has just seen being made, Dynamo
-has no attributes.
+"""A nested function with a decorator such as `torch.no_grad()` stores something as its own
+attribute, such as a counter. Dynamo tracks no attributes for a decorated function made during
+tracing.
 """
 
 import torch
@@ -24,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The counter is a variable of the function around, which Dynamo follows."""
+    """The counter is a variable of the enclosing function, which Dynamo tracks."""
     calls = 0
 
     @torch.no_grad()

@@ -1,12 +1,12 @@
-"""Something inside a loop breaks the graph, a logged number for instance. Dynamo cannot go on in
-the middle of a loop, so it gives up the whole function, also what comes before and after the loop.
+"""Something inside a loop breaks the graph, for example a logged number. Dynamo cannot resume in
+the middle of a loop, so it skips the whole function, including the code before and after the loop.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True what breaks inside the loop is reported instead.
+# With fullgraph=True torch reports the break inside the loop instead.
 BY_DEFAULT = True
 
 
@@ -28,7 +28,9 @@ def _to_numbers(result):
 
 @fix("move", "exact", after=_to_numbers)
 def fixed(x):
-    """The loop collects tensors, so nothing in it breaks; the numbers are read once, afterwards."""
+    """The loop collects tensors, so nothing in it breaks. The caller reads the numbers once, after
+    the call.
+    """
     norms = []
     for row in x:
         norms.append(row.norm())
@@ -37,7 +39,7 @@ def fixed(x):
 
 @fix("setting", "exact", capture_scalar_outputs=True)
 def fixed_by_capturing(x):
-    """With the cause inside the loop gone, the loop is unrolled like any other."""
+    """The setting removes the break inside the loop, so Dynamo unrolls the loop."""
     norms = []
     for row in x:
         norms.append(row.norm().item())

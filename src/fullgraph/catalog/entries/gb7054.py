@@ -1,5 +1,5 @@
-"""`loss.backward(inputs=[hidden])` in a compiled function (with `trace_autograd_ops`): the gradient
-at a tensor that was computed along the way.
+"""A compiled function (with `trace_autograd_ops`) calls `loss.backward(inputs=[hidden])`, to get
+the gradient of an intermediate tensor.
 """
 
 import torch
@@ -22,7 +22,7 @@ def breaks(x, weight):
 
 @fix("rewrite", "exact", trace_autograd_ops=True)
 def fixed(x, weight):
-    """torch.autograd.grad returns the gradient at any tensor, leaf or not, and writes no .grad."""
+    """torch.autograd.grad returns the gradient of any tensor, leaf or not, and sets no .grad."""
     hidden = torch.tanh(x @ weight)
     loss = hidden.square().mean()
     (grad,) = torch.autograd.grad(loss, hidden)

@@ -1,5 +1,5 @@
-"""A row of a log has only floats, and an intermediate tensor is named in it by `float(id(y))`. What
-was made while tracing has no address yet that could become a float.
+"""A row of a log contains only floats, and `float(id(y))` identifies an intermediate tensor in it.
+An object made during tracing has no address that could become a float.
 """
 
 import torch
@@ -19,7 +19,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """Counting names the tensors as well, and the numbers mean the same in every run."""
+    """Consecutive numbers identify the tensors too, and they are the same in every run."""
     y = x.relu()
     rows = {float(number): tensor.mean() for number, tensor in enumerate([y, x])}
     return list(rows.values())

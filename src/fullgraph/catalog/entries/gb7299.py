@@ -1,5 +1,5 @@
-"""`torch.func.vjp` is called outside and the function that it returns is used in compiled code: the
-tensors in its closure lose their history at the border.
+"""`torch.func.vjp` is called outside, and compiled code uses the function that it returns. The
+tensors in its closure lose their history when they enter compiled code.
 """
 
 import torch
@@ -28,7 +28,7 @@ def without_pullback(x, pullback, cotangent):
 
 @fix("rewrite", "equal", before=without_pullback)
 def fixed(x, cotangent):
-    """Both halves of the transform are in the graph, and nothing crosses its border."""
+    """Both parts of the transform are in the graph, so no closure is passed into it."""
     _, pullback = torch.func.vjp(energy, x)
     (grad,) = pullback(cotangent)
     return x - 0.1 * grad

@@ -1,5 +1,5 @@
-"""A function is called without an argument that it needs, or with one too many, often after its
-signature has changed. Eager raises a TypeError.
+"""A function is called with a missing or an additional argument, often after a change of its
+signature. Eager mode raises a TypeError.
 """
 
 import torch
@@ -23,5 +23,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The call fits the signature."""
+    """The call matches the signature."""
     return normalize(x, eps=1e-6) * 2

@@ -1,12 +1,12 @@
-"""A perturbation is made inside the compiled function, told to require gradients there, and added
-to an activation that is returned, as adversarial training does.
+"""The compiled function makes a perturbation, calls `requires_grad_()` on it and adds it to a
+returned activation, as in adversarial training.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# By default torch gives the same reason another name, GB8985.
+# Without fullgraph=True torch reports the same reason as GB8985.
 STRICT_ONLY = True
 
 
@@ -25,5 +25,5 @@ def with_noise(image):
 
 @fix("move", "exact", before=with_noise)
 def fixed(image, noise):
-    """A leaf of autograd's graph has to come from outside; as an input it gets its gradient."""
+    """A leaf of the autograd graph must come from outside. As an input it gets its gradient."""
     return torch.tanh(image + noise), noise

@@ -1,5 +1,5 @@
-"""A hook on an activation looks at how its gradient lies in memory: `if not grad.is_contiguous()`.
-Dynamo traces the hook long before there is a gradient.
+"""A hook on an activation checks the memory layout of its gradient: `if not grad.is_contiguous()`.
+Dynamo traces the hook before any gradient exists.
 """
 
 import torch
@@ -25,7 +25,9 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """contiguous() looks for itself, and costs nothing where there is nothing to do."""
+    """contiguous() does the check itself and returns the same tensor if it is already
+    contiguous.
+    """
     hidden = torch.exp(x)
     hidden.register_hook(lambda grad: grad.contiguous().clamp(-1, 1))
     return hidden.sum()

@@ -1,5 +1,5 @@
-"""A function of Python is applied to each element with `apply_`. It is an argument that cannot be
-put into a graph, and it would run in Python for every number.
+"""`apply_` applies a Python function to each element. The function cannot be an argument in a
+graph, and it would run in Python for every number.
 """
 
 import math

@@ -1,5 +1,5 @@
-"""A class with a `__new__` of its own derives from an abstract class and does not define what is
-abstract there. Making an object of it raises a TypeError in eager as well.
+"""A class with its own `__new__` derives from an abstract class and does not define an abstract
+method. Eager mode also raises a TypeError when an instance is made.
 """
 
 from abc import ABC, abstractmethod
@@ -46,5 +46,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The class defines every abstract method, so that objects of it can be made."""
+    """The class defines every abstract method, so it can be instantiated."""
     return CompleteScale().apply(x)

@@ -1,5 +1,5 @@
-"""Entries of a table are keyed by the signed `id` of a tensor, plus for what goes in and minus for
-what comes out. What was made while tracing has no address yet, so it cannot have a sign either.
+"""The keys of a table are signed `id`s of tensors, plus for inputs and minus for outputs. An object
+made during tracing has no address, so its id cannot have a sign.
 """
 
 import torch
@@ -19,7 +19,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A pair of a word and the tensor itself says the same without an address."""
+    """A pair of a string and the tensor itself identifies the same entry without an address."""
     y = x.relu()
     table = {("in", y): y.mean()}
     return list(table.values())

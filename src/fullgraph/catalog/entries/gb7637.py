@@ -1,5 +1,5 @@
-"""An object's `__dict__` is replaced by a dictionary whose keys are numbers, to use the object as a
-table: `cache.__dict__ = dict(enumerate(rows))`. Dynamo expects names there.
+"""The `__dict__` of an object is replaced by a dictionary with numbers as keys, to use the object
+as a table: `cache.__dict__ = dict(enumerate(rows))`. Dynamo expects names there.
 """
 
 import torch
@@ -24,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The table is a dictionary of its own, where any key may be."""
+    """The table is a separate dictionary, which may have any keys."""
     cache = Cache()
     cache.rows = dict(enumerate(x))
     cache.total = x.sum(dim=0)

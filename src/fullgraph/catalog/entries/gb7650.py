@@ -1,5 +1,5 @@
-"""A random generator is seeded inside the compiled function, to get the same noise each time.
-That changes state that lives outside the graph.
+"""The compiled function seeds a random generator, to get the same noise each time. This changes
+state outside the graph.
 """
 
 import torch
@@ -23,5 +23,5 @@ def draw(x, generator):
 
 @fix("move", "exact", before=draw)
 def fixed(x, noise):
-    """The noise is drawn before the compiled function, which gets it as a tensor."""
+    """The caller draws the noise before the call and passes it as a tensor."""
     return x + noise

@@ -1,5 +1,5 @@
-"""An attribute is read from a class that is registered as opaque, and the class does not have it:
-it was renamed, or only the instances have it.
+"""Code reads an attribute of a class registered as opaque, and the class does not have it. It was
+renamed, or only the instances have it.
 """
 
 import torch
@@ -28,5 +28,5 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The attribute exists under this name on the class itself."""
+    """The class itself has an attribute with this name."""
     return torch.softmax(x / Sampler.temperature, dim=-1)

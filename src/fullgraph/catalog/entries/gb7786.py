@@ -1,5 +1,5 @@
-"""A compact table of flags, a `bytearray`, is written to in the compiled function. Dynamo follows
-assignments into lists and dictionaries, not into such buffers.
+"""The compiled function writes to a compact table of flags, a `bytearray`. Dynamo traces
+assignments into lists and dictionaries, but not into such buffers.
 """
 
 import torch
@@ -22,6 +22,6 @@ def as_tensor(x, used):
 
 @fix("move", "exact", before=as_tensor)
 def fixed(x, used):
-    """A tensor over the same memory takes the assignment into the graph."""
+    """A tensor over the same memory makes the assignment part of the graph."""
     used[2] = 1
     return x[2] * 2

@@ -1,5 +1,5 @@
-"""A function returns a generator that has an effect while it runs, such as writing to a log. To
-hand it out, Dynamo would have to run it to the end, and the effect would come too early.
+"""A function returns a generator with a side effect, such as writing to a log. To return it, Dynamo
+would have to run it to the end, and the side effect would happen too early.
 """
 
 import torch
@@ -29,5 +29,5 @@ def _with_log(result):
 
 @fix("move", "exact", after=_with_log)
 def fixed(x, log):
-    """The compiled part computes the tensors; the generator is made from them outside."""
+    """The compiled function computes the tensors, and the caller makes the generator from them."""
     return x * 2, log

@@ -1,5 +1,5 @@
-"""A small class, a record of results or a local subclass, is defined inside the function that is
-compiled. Running a `class` statement is something that Dynamo mostly does not trace.
+"""The compiled function defines a small class: a record of results, a local subclass. Dynamo does
+not trace most `class` statements.
 """
 
 import torch
@@ -29,6 +29,6 @@ class Statistics:
 
 @fix("move", "exact")
 def fixed(x):
-    """The class is defined once, at the top of the module; making objects of it is traced."""
+    """The class is defined once, at module level. Dynamo traces making its instances."""
     statistics = Statistics(x.mean(), x.std())
     return (x - statistics.mean) / statistics.std

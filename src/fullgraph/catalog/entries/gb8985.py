@@ -1,12 +1,12 @@
-"""A tensor is made in the compiled function, told to require gradients there, and returned or used
-in what is returned: the start of an attack, a probe added to an activation.
+"""The compiled function makes a tensor, calls `requires_grad_()` on it and returns it or a result
+of it. Examples are the start of an attack and a probe added to an activation.
 """
 
 import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-# With fullgraph=True torch gives the same reason another name, GB7324.
+# With fullgraph=True torch reports the same reason as GB7324.
 BY_DEFAULT = True
 
 
@@ -25,5 +25,5 @@ def with_noise(image):
 
 @fix("move", "exact", before=with_noise)
 def fixed(image, noise):
-    """A leaf of autograd's graph has to come from outside; as an input it gets its gradient."""
+    """A leaf of the autograd graph must come from outside. As an input it gets its gradient."""
     return torch.tanh(image + noise), noise

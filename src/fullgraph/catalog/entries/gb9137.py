@@ -1,6 +1,5 @@
-"""A nested function is annotated with a value of the function around it, `Literal[rows]`.
-Annotations are evaluated when the function is defined, and a symbolic size is no constant to
-subscript with.
+"""The annotation of a nested function uses a value of the enclosing function, `Literal[rows]`.
+Python evaluates annotations when it defines the function, and a symbolic size is not a constant.
 """
 
 from typing import Literal
@@ -27,7 +26,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The annotation names a type, which is the same for every size."""
+    """The annotation is a type, which is the same for every size."""
     rows = x.shape[0]
 
     def mean(y, count: int = rows):

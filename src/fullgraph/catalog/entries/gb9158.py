@@ -1,4 +1,4 @@
-"""The message of a `torch._check` prints a tensor: `lambda: f"bad lengths {lengths}"`."""
+"""The message of a `torch._check` contains a tensor: `lambda: f"bad lengths {lengths}"`."""
 
 import torch
 
@@ -16,7 +16,7 @@ def breaks(x, lengths):
 
 @fix("rewrite", "exact")
 def fixed(x, lengths):
-    """The message may use numbers that are known while tracing, but no tensors."""
+    """The message may contain numbers known during tracing, but no tensors."""
     count = lengths.shape[0]
     torch._check(x.shape[0] >= count, lambda: f"too many lengths: {count}")
     return x[:count] * lengths[:, None]

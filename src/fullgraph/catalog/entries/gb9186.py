@@ -1,4 +1,4 @@
-"""A compiled function differentiates on its own, with `torch.autograd.grad`: forces from an energy,
+"""A compiled function computes gradients itself, with `torch.autograd.grad`: forces from an energy,
 a gradient penalty, a step of an inner loop.
 """
 
@@ -19,8 +19,8 @@ def breaks(positions):
 
 @fix("rewrite", "equal")
 def fixed(positions):
-    """torch.func.grad is a transform of a function, which Dynamo can trace as it stands. Of the
-    detached positions, the result is without history, as it is from torch.autograd.grad.
+    """torch.func.grad transforms a function, and Dynamo can trace it. The positions are detached,
+    so the result has no history, like the result of torch.autograd.grad.
     """
 
     def energy(positions):

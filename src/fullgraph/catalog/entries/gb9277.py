@@ -1,6 +1,5 @@
-"""A function that was defined on the spot is bound to an object by hand, by the descriptor
-protocol. Dynamo does that for functions that existed before, not for ones that it has just seen
-being made.
+"""A nested function is bound to an object explicitly, with the descriptor protocol. Dynamo supports
+this for functions that existed before, but not for functions made during tracing.
 """
 
 from functools import partial
@@ -25,7 +24,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A partial holds the first argument as a bound method would."""
+    """A partial holds the first argument, as a bound method does."""
 
     def scaled(tensor, factor):
         return tensor * factor

@@ -1,4 +1,4 @@
-"""The step of a pipeline gets its list of `dist.P2POp` from the schedule and runs it with
+"""A pipeline step gets its list of `dist.P2POp` from the schedule and runs it with
 `dist.batch_isend_irecv` inside the compiled function.
 """
 
@@ -14,9 +14,9 @@ from fullgraph.catalog.fix_decorator import fix
 
 def inputs():
     hidden = torch.randn(4, 8)
-    gc.collect()  # the group of an earlier example goes with its inputs
+    gc.collect()  # frees the inputs of an earlier example and with them its group
     if not dist.is_initialized():
-        # One process that stands in for two ranks; the group goes when these inputs go.
+        # One process stands in for two ranks; the group is destroyed with these inputs.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
         weakref.finalize(hidden, dist.destroy_process_group)
     return hidden, [dist.P2POp(dist.isend, hidden, peer=1)]
@@ -30,8 +30,9 @@ def breaks(hidden, operations):
 
 @fix("setting", "exact", enable_p2p_compilation=True)
 def fixed(hidden, operations):
-    """With the setting (TORCHDYNAMO_ENABLE_P2P_COMPILATION=1) the batch becomes one operator in
-    the graph."""
+    """With the setting (TORCHDYNAMO_ENABLE_P2P_COMPILATION=1) the batch becomes one operator in the
+    graph.
+    """
     for work in dist.batch_isend_irecv(operations):
         work.wait()
     return torch.relu(hidden) + 1
@@ -45,5 +46,5 @@ def communicate(hidden, operations):
 
 @fix("move", "exact", before=communicate)
 def fixed_by_communicating_first(hidden):
-    """The schedule, in eager, communicates; the compiled function only computes."""
+    """The schedule communicates in eager mode, and the compiled function only computes."""
     return torch.relu(hidden) + 1

@@ -1,5 +1,5 @@
-"""Two tensors are compared by their `id`, to see whether a step returned its input or a copy. What
-was made while tracing has no address yet, so the comparison means nothing.
+"""Code compares two tensors by `id`, to check whether a step returned its input or a copy. A tensor
+made during tracing has no address, so the comparison is meaningless.
 """
 
 import torch
@@ -20,7 +20,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """`is` asks the same question, and Dynamo knows which objects are the same."""
+    """`is` makes the same check, and Dynamo knows which objects are the same."""
     y = x.relu()
     if y is x:
         y = y.clone()

@@ -1,5 +1,5 @@
-"""A buffer such as `array.array` is repeated with `*`, to fill a row with a pattern. Dynamo repeats
-lists and tuples, not such buffers.
+"""A buffer such as `array.array` is repeated with `*`, to fill a row with a pattern. Dynamo can
+repeat lists and tuples, but not such buffers.
 """
 
 from array import array
@@ -24,5 +24,5 @@ def _as_tensor(x, weights):
 
 @fix("move", "exact", before=_as_tensor)
 def fixed(x, weights):
-    """The numbers come in as a tensor, and are repeated as part of the graph."""
+    """The caller passes the numbers as a tensor, and the graph repeats them."""
     return x * weights.repeat(2)

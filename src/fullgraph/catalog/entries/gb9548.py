@@ -1,5 +1,5 @@
-"""The key of a cache is the absolute value of a hash, `abs(hash((x, y)))`. The hash of what was
-made while tracing is a stand-in, with which no arithmetic is done.
+"""The key of a cache is the absolute value of a hash, `abs(hash((x, y)))`. The hash of an object
+made during tracing is a placeholder that does not support arithmetic.
 """
 
 import torch
@@ -20,7 +20,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """The dictionary hashes by itself: the pair is the key, and no two pairs can collide."""
+    """The pair is the key, and the dictionary hashes it. Different pairs cannot collide."""
     y = x.relu()
     cache = {}
     cache[(x, y)] = x + y

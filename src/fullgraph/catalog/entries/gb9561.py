@@ -1,5 +1,5 @@
 """A buffer such as `array.array` is repeated in place with `*=`, to fill a row with a pattern.
-Dynamo repeats lists, not such buffers.
+Dynamo can repeat lists, but not such buffers.
 """
 
 from array import array
@@ -25,5 +25,5 @@ def repeat(x, weights):
 
 @fix("move", "exact", before=repeat)
 def fixed(x, weights):
-    """The buffer is repeated before; the graph gets the weights as a tensor."""
+    """The caller repeats the buffer and passes the weights as a tensor."""
     return x * weights

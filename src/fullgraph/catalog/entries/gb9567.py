@@ -1,5 +1,5 @@
-"""A class that is registered as opaque computes a class attribute through a descriptor written in
-Python, and a compiled function reads it from the class.
+"""A class registered as opaque computes a class attribute with a descriptor written in Python. A
+compiled function reads the attribute from the class.
 """
 
 import torch
@@ -42,7 +42,7 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A static method is found on the class without running a descriptor of its own."""
+    """Dynamo finds a static method on the class without running a custom descriptor."""
     return torch.softmax(x / Sampler.default_temperature(), dim=-1)
 
 
@@ -52,5 +52,5 @@ def read(x):
 
 @fix("move", "exact", before=read)
 def fixed_by_passing_it_in(x, temperature):
-    """The attribute is read before the compiled function, which gets the number."""
+    """The caller reads the attribute before the call and passes the number."""
     return torch.softmax(x / temperature, dim=-1)

@@ -1,5 +1,5 @@
-"""A handler reads the position of the failing instruction, `error.__traceback__.tb_lasti`, for a
-report on what went wrong.
+"""A handler reads the position of the failing instruction, `error.__traceback__.tb_lasti`, for an
+error report.
 """
 
 import torch
@@ -25,8 +25,9 @@ def breaks(batch):
 
 @fix("rewrite", "narrower")
 def fixed(batch):
-    """The line number is known to Dynamo and says more to a reader; the offset of an instruction
-    is only good for looking at bytecode."""
+    """Dynamo knows the line number, which is more useful to a reader. The offset of an instruction
+    is useful only for reading bytecode.
+    """
     try:
         x = batch["pixels"]
     except KeyError as error:

@@ -1,5 +1,5 @@
-"""A function of NumPy is passed around as an option and compared with `==`. Dynamo has no rule for
-comparing this kind of object.
+"""A NumPy function is passed as an option and compared with `==`. Dynamo cannot compare this kind
+of object.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ def breaks(x, reduction):
 
 @fix("rewrite", "exact")
 def fixed(x, reduction):
-    """Functions are equal when they are the same object: `is` asks that, and Dynamo knows it."""
+    """Functions are equal if they are the same object. `is` checks that, and Dynamo supports it."""
     if reduction is np.sum:
         return x.sum(dim=0)
     return x.mean(dim=0)

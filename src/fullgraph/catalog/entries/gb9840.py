@@ -1,6 +1,4 @@
-"""The message of a `torch._check` is a function that is defined elsewhere and shared by several
-checks.
-"""
+"""The message of a `torch._check` is a function defined elsewhere and shared by several checks."""
 
 import torch
 
@@ -22,6 +20,6 @@ def breaks(x):
 
 @fix("rewrite", "exact")
 def fixed(x):
-    """A lambda in place is a function of the compiled region; its text may come from anywhere."""
+    """A lambda in the call belongs to the compiled region. It can get its string from anywhere."""
     torch._check(x.shape[1] % 2 == 0, lambda: _message())
     return x.unflatten(1, (2, -1)).sum(dim=1)

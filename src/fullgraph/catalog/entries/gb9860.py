@@ -1,5 +1,5 @@
-"""A pipeline stage prepares a `dist.P2POp` and points it to another rank afterwards,
-`send.peer = 2`, inside the compiled step.
+"""A pipeline stage makes a `dist.P2POp` and then changes its rank, `send.peer = 2`, inside the
+compiled step.
 """
 
 import gc
@@ -16,9 +16,9 @@ CONFIG = {"enable_p2p_compilation": True}
 
 def inputs():
     hidden = torch.randn(4, 8)
-    gc.collect()  # the group of an earlier example goes with its inputs
+    gc.collect()  # frees the inputs of an earlier example and with them its group
     if not dist.is_initialized():
-        # One process that stands in for three ranks; the group goes when these inputs go.
+        # One process stands in for three ranks; the group is destroyed with these inputs.
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=3)
         weakref.finalize(hidden, dist.destroy_process_group)
     return hidden, True
@@ -35,7 +35,7 @@ def breaks(hidden, skip_a_stage):
 
 @fix("rewrite", "exact", enable_p2p_compilation=True)
 def fixed(hidden, skip_a_stage):
-    """The peer is chosen first and the operation made once, so it is never changed."""
+    """The peer is chosen first and the operation is made once, so it is never mutated."""
     peer = 2 if skip_a_stage else 1
     send = dist.P2POp(dist.isend, hidden, peer=peer)
     for work in dist.batch_isend_irecv([send]):

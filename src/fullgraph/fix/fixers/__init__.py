@@ -1,19 +1,26 @@
-"""The ways out, found by walking this folder.
+"""The fixers, found by walking this folder: from a graph break to candidates and refusals.
 
-A file or folder is about one of them, unless its name starts with an underscore. Its docstring says
-what it does, why the pattern breaks and how safe the change is. It has
+A module, or a folder, is one fixer; names that start with an underscore are helpers. Its docstring
+is its page: a sentence, then the sections `What it does`, `Why it breaks`, `Safety` and
+`Not applied when`. It has
 
-    TITLE       what a report calls it, "branch on a tensor → torch.where"
-    KIND        setting, rewrite, hoist, guard, escape or ease; they are tried in this order
-    SAFETY      what it may change: see fix/model.py
-    CHANGES     programs that it must mend, and
-    REFUSES     programs that it, or the proof, must leave alone: name -> source
-    ORDER       within one kind, lower is tried first; 0 where it is not given
-    candidates  from a spot to what could be tried there, the best first
+    TITLE       what a report calls the fix: "branch on a tensor → torch.where"
+    KIND        model/fix_kinds.py; fixers are tried in the order of their kinds
+    SAFETY      model/fix_kinds.py: what the fix may change
+    IDS         ids of the breaks that it serves; NO_ID stands for a break without an id
+    CATEGORIES  categories of the breaks that it serves
+    propose     from a `BreakContext` to candidates, the best first, and refusals
 
-A program in CHANGES or REFUSES defines `f`, a function or a module, and `inputs()`, which returns
-the tuple of its arguments; `more()` may yield further tuples, and `GRADIENTS = False` has it called
-without gradients. The tests run all of them.
+and optionally
+
+    ORDER       within one kind, lower is tried first (default 0)
+    ANY_BREAK   True: other breaks are proposed to as well; the code at the break decides
+
+`propose` yields nothing for code that it does not recognize. For code that it recognizes and does
+not change it yields a `Refusal`, or raises `Declined`, which becomes one.
+
+The cases of a fixer are in `examples/<name>.md`, which is shown to users, and in
+`tests/fix/cases/<name>.md`; `_cases.py` describes the format.
 """
 
 from __future__ import annotations
@@ -22,76 +29,81 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, get_args
+from types import ModuleType
+from typing import get_args
 
+import msgspec
 from msgspec import Struct
 
-from fullgraph.fix.model import Candidate, FilePatch, Kind, Safety
-from fullgraph.fix.source.text import Block, enclosing_function, lines_of, replaced, with_imports
-from fullgraph.model.report import Cause
+from fullgraph.fix.model import Candidate, Refusal
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.model.fix_kinds import Kind, Safety
 
-
-class Spot(Struct, frozen=True):
-    """A break, and the text of the file that it is in, as the plan so far has it."""
-
-    cause: Cause
-    text: str
-    # From a path to the text of that file, as the plan so far has it.
-    text_of: Callable[[str], str | None]
-
-    @property
-    def block(self) -> Block | None:
-        """The innermost function around it."""
-        return enclosing_function(self.text, self.cause.line)
-
-    @property
-    def line(self) -> str:
-        lines = lines_of(self.text)
-        return lines[self.cause.line - 1].rstrip("\n") if 0 < self.cause.line <= len(lines) else ""
-
-    def rewritten(self, block: Block, new: str, *imports: str) -> FilePatch:
-        """The file with another text for the block, and with the imports that it needs."""
-        text, added = with_imports(replaced(self.text, block, new), imports)
-        return FilePatch(self.cause.file, text, added)
+Proposal = Candidate | Refusal
 
 
 class Fixer(Struct, frozen=True):
+    """One module of this folder."""
+
     name: str
     title: str
     kind: Kind
     safety: Safety
+    ids: tuple[str, ...]
+    categories: tuple[str, ...]
+    any_break: bool
     order: int
     about: str
-    changes: dict[str, str]
-    refuses: dict[str, str]
-    find: Callable[[Spot], Iterator[Candidate]]
+    propose_in_module: Callable[[BreakContext], Iterator[Proposal]]
 
-    def candidates(self, spot: Spot) -> Iterator[Candidate]:
-        for candidate in self.find(spot):
-            if candidate.file is None or candidate.file.text != spot.text:
-                yield candidate
+    def serves(self, id_: str | None, category: str) -> bool:
+        """Return whether the fixer is for breaks of this id or category."""
+        return (id_ or "") in self.ids or category in self.categories
+
+    def propose(self, context: BreakContext) -> Iterator[Proposal]:
+        """Yield candidates and refusals for a break, completed with what the module declares."""
+        cause = context.cause
+        if not self.any_break and not self.serves(cause.id, cause.category):
+            return
+        try:
+            for proposal in self.propose_in_module(context):
+                if isinstance(proposal, Refusal):
+                    yield msgspec.structs.replace(proposal, fixer=self.name)
+                elif proposal.file is None or proposal.file.edits:
+                    yield self._completed(proposal)
+        except Declined as declined:
+            yield Refusal(declined.reason, declined.line or cause.line, self.name)
+
+    def _completed(self, candidate: Candidate) -> Candidate:
+        return msgspec.structs.replace(
+            candidate,
+            fixer=self.name,
+            kind=self.kind,
+            title=candidate.title or self.title,
+            safety=candidate.safety or self.safety,
+        )
 
 
 @cache
 def all_fixers() -> tuple[Fixer, ...]:
-    """In the order in which they are tried."""
+    """Return the fixers in the order in which they are tried."""
     names = [each.name for each in iter_modules(__path__) if not each.name.startswith("_")]
     found = [_read(import_module(f"{__name__}.{name}")) for name in names]
     kinds = get_args(Kind)
-    return tuple(
-        sorted(found, key=lambda fixer: (kinds.index(fixer.kind), fixer.order, fixer.name))
-    )
+    return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), each.order, each.name)))
 
 
-def _read(module: Any) -> Fixer:
+def _read(module: ModuleType) -> Fixer:
     return Fixer(
         name=module.__name__.rpartition(".")[2],
         title=module.TITLE,
         kind=module.KIND,
         safety=module.SAFETY,
+        ids=module.IDS,
+        categories=module.CATEGORIES,
+        any_break=getattr(module, "ANY_BREAK", False),
         order=getattr(module, "ORDER", 0),
         about=module.__doc__ or "",
-        changes=module.CHANGES,
-        refuses=module.REFUSES,
-        find=module.candidates,
+        propose_in_module=module.propose,
     )

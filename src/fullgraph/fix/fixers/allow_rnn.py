@@ -1,44 +1,32 @@
-"""LSTM, GRU and RNN modules are traced like other modules.
+"""Lets Dynamo trace LSTM, GRU and RNN modules.
 
-Dynamo leaves them out by default, because a long loop over time steps makes a large graph in some
-backends. `allow_rnn` lets them in; their kernels are single operators on most devices.
+What it does: sets `torch._dynamo.config.allow_rnn`.
 
-Exact: the same operators run.
+Why it breaks: Dynamo does not trace recurrent modules by default, because a long loop over time
+steps makes a large graph with some backends. On most devices their kernels are single operators.
+
+Safety: exact. The same operators run.
+
+Not applied when: a trial shows that the break has another reason.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
+from fullgraph.fix.source.break_ids import DELAYED_FUNCTION_CALL, RNN_MODULE
+from fullgraph.fix.source.context import BreakContext
 
-TITLE = "recurrent modules let into the graph"
+TITLE = "recurrent modules → traced into the graph"
 KIND = "setting"
 SAFETY = "exact"
+# Since torch 2.15 a recurrent module is reported under the second id, as other calls are.
+IDS = (RNN_MODULE, DELAYED_FUNCTION_CALL)
+CATEGORIES = ()
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    # The second since 2.15, for this among others; whether it is this shows when it is tried.
-    if spot.cause.id in ("GB0014", "GB0148"):
-        yield Candidate("allow_rnn", TITLE, "setting", "exact", settings={"allow_rnn": True})
-
-
-CHANGES = {
-    "an LSTM": """
-import torch
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm = torch.nn.LSTM(4, 4)
-
-    def forward(self, x):
-        return self.lstm(x)[0] + 1
-
-GRADIENTS = False
-f = Model().eval()
-
-def inputs():
-    return (torch.randn(3, 2, 4),)
-""",
-}
-REFUSES: dict[str, str] = {}
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the setting."""
+    yield Candidate(settings={"allow_rnn": True})

@@ -1,18 +1,24 @@
-"""The sides of a branch on a tensor become functions, and `torch.cond` calls one of them.
+"""Moves the sides of a branch on a tensor into functions, one of which `torch.cond` calls.
 
-A branch needs the value of its test while tracing, and there is none. `torch.cond` keeps the branch
-in the graph: both sides are traced, and one of them runs. It is for what `torch.where` must not
-compute on the side that is not taken, such as a division that the test protects, or for sides that
-are too costly to compute for nothing.
+What it does: `if` and `else` that assign names, ternaries and early returns become two functions
+and a call of `torch.cond`. In eager mode `torch.cond` would compile at every call, so it gets a
+Python bool there, which makes it a plain branch.
 
-Exact. In eager `torch.cond` would compile at every call, so there it is given a Python truth value,
-and is a plain branch. While compiled, both sides must give tensors of the same shape, type and
-strides, and none that exists already: where a side gives an old tensor, it gives a copy. So nothing
-may be written to the result in place. Refused is what `torch.cond` gets wrong or cannot hold:
-everything random (its gradients are wrong), effects, writes to tensors or attributes, modules that
-are not known to be free of all that, and results that are numbers. A parameter that only the other
-side uses gets a gradient of zeros while compiled, where it had none. With inputs of another type a
-pair of sides that fits today may not fit any more: that raises while compiling.
+Why it breaks: Python has to know which side to run, and the value of the tensor does not exist
+while Dynamo traces. `torch.cond` keeps the branch in the graph: both sides are traced, and one of
+them runs. It is for sides that `torch.where` must not compute, such as a division that the test
+protects, and for expensive sides.
+
+Safety: exact. In compiled code, both sides must return tensors of the same shape, dtype and
+strides, and no existing tensor. Where a side returns an existing tensor, it returns a copy. A
+parameter that only the other side uses gets a gradient of zeros in compiled code, where it had
+none. With inputs of another dtype, sides that match today may no longer match; that raises at
+compile time.
+
+Not applied when: `branch_to_where` applies, which is simpler. A side draws random numbers (the
+gradients of `torch.cond` are wrong for them), has side effects, mutates tensors or attributes, or
+calls a module that is not known to be free of these. The results are not tensors, differ in shape
+or dtype, or are mutated in place.
 """
 
 from __future__ import annotations
@@ -20,26 +26,39 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.fixers._branches.branch import place_of
-from fullgraph.fix.fixers._branches.cases_cond import CHANGES as CHANGES
-from fullgraph.fix.fixers._branches.cases_cond import REFUSES as REFUSES
-from fullgraph.fix.fixers._branches.to_cond import Calling
-from fullgraph.fix.fixers._branches.to_where import Selection
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.fixers._branches.branch import (
+    BRANCH_IDS,
+    TensorBranch,
+    is_check,
+    tensor_branch,
+)
+from fullgraph.fix.fixers._branches.to_cond import cond_rewrite
+from fullgraph.fix.fixers._branches.to_where import where_rewrite
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import patched
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
 
 TITLE = "branch on a tensor → torch.cond"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = BRANCH_IDS
+CATEGORIES = ()
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    place = place_of(spot)
-    if place is None or not isinstance(place.node, ast.If | ast.IfExp):
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the branch as `torch.cond`."""
+    branch = tensor_branch(context)
+    if branch is None or not isinstance(branch.node, ast.If | ast.IfExp) or is_check(branch.node):
         return
-    # What `torch.where` can do is simpler so.
-    text = Calling(place).text() if Selection(place).text() is None else None
-    if text is not None:
-        file = patched(spot, text, "import torch")
-        yield Candidate("branch_to_cond", TITLE, "rewrite", "exact", file=file)
+    if not _can_use_where(branch):
+        yield Candidate(context.file_edits(cond_rewrite(branch), imports=("import torch",)))
+
+
+def _can_use_where(branch: TensorBranch) -> bool:
+    """Return whether `branch_to_where` proposes a simpler fix."""
+    try:
+        where_rewrite(branch)
+    except Declined:
+        return False
+    return True

@@ -1,16 +1,21 @@
-"""Both sides of a branch on a tensor are computed, and `torch.where` chooses.
+"""Computes both sides of a branch on a tensor and lets `torch.where` choose.
 
-`if x.sum() > 0: y = x + 1` needs the value of a tensor while tracing, and there is none. Where both
-sides are cheap, the graph can hold both. So `if`, `elif` and `else` that bind names, ternaries,
-early returns and stores to buffers on a condition become `torch.where` of the same expressions. A
-buffer stays the buffer that it is: it is written what it held already.
+What it does: `if`, `elif` and `else` that assign names, ternaries, early returns, and updates of
+buffers under a test become `torch.where` of the same expressions. A buffer stays the same buffer:
+if the test is false, it gets the values that it already has.
 
-Exact: the side that is chosen is computed as before. What is refused, because computing the other
-side shows: everything that is not known to be without effects, that may raise, that may make a
-gradient that is not a number (division, roots, exponentials), and all sides that may differ in
-shape or type. What differs: the result is a new tensor where it was an old one before, so nothing
-may be written to it in place; and a parameter that only the other side uses gets a gradient of
-zeros, where it had none.
+Why it breaks: Python has to know which side of `if x.sum() > 0: y = x + 1` to run. The value of the
+tensor is data-dependent, so it does not exist while Dynamo traces. If both sides are cheap, the
+graph can compute both.
+
+Safety: exact. The selected side is computed as before. Two details differ. The result is a new
+tensor, where it may have been an existing one. A parameter that only the other side uses gets a
+gradient of zeros, where it had none.
+
+Not applied when: computing the other side can be noticed, because the expression may have side
+effects, raise, or have an infinite gradient (division, roots, exponentials). The sides may differ
+in shape or dtype. The result is mutated in place. Python needs the value of the test or of the
+result as a number.
 """
 
 from __future__ import annotations
@@ -18,24 +23,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.fixers._branches.branch import place_of
-from fullgraph.fix.fixers._branches.cases_where import CHANGES as CHANGES
-from fullgraph.fix.fixers._branches.cases_where_refused import REFUSES as REFUSES
-from fullgraph.fix.fixers._branches.to_where import Selection
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.fixers._branches.branch import BRANCH_IDS, is_check, tensor_branch
+from fullgraph.fix.fixers._branches.to_where import where_rewrite
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import patched
+from fullgraph.fix.source.context import BreakContext
 
 TITLE = "branch on a tensor → torch.where"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = BRANCH_IDS
+CATEGORIES = ()
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    place = place_of(spot)
-    if place is None or not isinstance(place.node, ast.If | ast.IfExp):
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the branch as `torch.where`."""
+    branch = tensor_branch(context)
+    if branch is None or not isinstance(branch.node, ast.If | ast.IfExp) or is_check(branch.node):
         return
-    text = Selection(place).text()
-    if text is not None:
-        file = patched(spot, text, "import torch")
-        yield Candidate("branch_to_where", TITLE, "rewrite", "exact", file=file)
+    yield Candidate(context.file_edits([where_rewrite(branch)], imports=("import torch",)))

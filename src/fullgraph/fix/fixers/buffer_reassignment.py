@@ -1,242 +1,84 @@
-"""A tensor that is put back where it came from is assigned only when it is another one.
+"""Assigns a tensor back to its attribute only if it is a different tensor.
 
-`self.table = self.table.to(x.device)` makes sure that a table is where it is needed. Nearly always
-it is there already, `.to` gives the same tensor back, and the assignment changes nothing. Still it
-goes through `Module.__setattr__` and `register_buffer`, which Dynamo cannot follow for every kind
-of buffer. With the result in a local name and an `is` before the assignment, the usual case has no
-assignment at all; Dynamo knows the answer, because it knows what `.to` gives back.
+What it does: `self.table = self.table.to(x.device)` becomes an assignment to a local variable and a
+test with `is` in front of the assignment to the attribute.
 
-Exact: the other case assigns as before. Only methods that give the tensor itself back when there is
-nothing to do are changed (`to`, `float`, `contiguous`, ...); a running mean must be assigned each
-time, and so must `x.to(..., copy=True)`.
+Why it breaks: the assignment goes through `Module.__setattr__` and `register_buffer`, which Dynamo
+cannot trace for every kind of buffer. Nearly always the tensor is on the right device already, and
+`.to` returns the same tensor. Dynamo knows that, so the usual case has no assignment.
+
+Safety: exact. If the tensor differs, it is assigned as before.
+
+Not applied when: the method may return a copy of an equal tensor (`x.to(..., copy=True)`), or is
+not one of those that return the tensor itself if nothing changes (`to`, `float`, `contiguous`).
 """
+
+from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.context import caller_of
-from fullgraph.fix.source.edits import (
-    function_at,
-    indent_of,
-    patched,
-    source_of,
-    span,
-    stands_alone,
-    statements_at,
-    tree_of,
-)
-from fullgraph.fix.source.names import fresh_name
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import replace_node
+from fullgraph.fix.source.names import is_name_chain
+from fullgraph.fix.source.text import indent_of, owns_its_lines
 
-TITLE = "a tensor put back where it was → only if it changed"
+TITLE = "tensor assigned back to its attribute → only if it changed"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = ()
+CATEGORIES = ("mutation",)
+ANY_BREAK = True
 
-# These give the tensor itself back if it is already as wanted.
-_SAME = (
+# These return the tensor itself if it is already as requested.
+_RETURNS_SELF = (
     "to", "type_as", "float", "double", "half", "bfloat16", "int", "long", "bool", "cpu", "cuda",
     "contiguous", "type",
 )  # fmt: skip
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    place = caller_of(spot)
-    if place is None or "=" not in place.line:
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the assignment under a test."""
+    here = context.in_user_code()
+    if here is None or here.function is None:
         return
-    tree = tree_of(place.text)
-    function = function_at(tree, place.cause.line) if tree else None
-    if tree is None or function is None:
-        return
-    statement = statements_at(tree, place.cause.line)[0]
+    statement = here.statements[0]
     match statement:
         case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call() as value):
             pass
         case _:
             return
-    if not _gives_itself_back(value, target) or not stands_alone(place.text, statement):
+    if not _is_reassignment(value, target):
         return
-    name = fresh_name(target.attr.lstrip("_") or "value", function)
-    whole, indent = source_of(place.text, target), indent_of(place.text, statement)
-    start, end = span(place.text, statement)
+    _require_same_tensor(value)
+    if not owns_its_lines(here.text, statement):
+        raise Declined("another statement is on the same line", statement)
+    name = here.fresh_name(target.attr.lstrip("_") or "value", here.function)
+    attribute, indent = here.source(target), indent_of(here.text, statement)
     new = (
-        f"{name} = {source_of(place.text, value)}\n"
-        f"{indent}if {name} is not {whole}:\n"
-        f"{indent}    {whole} = {name}"
+        f"{name} = {here.source(value)}\n"
+        f"{indent}if {name} is not {attribute}:\n"
+        f"{indent}    {attribute} = {name}"
     )
-    patch = patched(place, place.text[:start] + new + place.text[end:])
-    yield Candidate("buffer_reassignment", TITLE, "rewrite", "exact", file=patch)
+    yield Candidate(here.file_edits([replace_node(here.text, statement, new)]))
 
 
-def _gives_itself_back(value: ast.Call, target: ast.Attribute) -> bool:
-    """`self.a.to(...)`, for `self.a = `."""
-    if not isinstance(value.func, ast.Attribute) or value.func.attr not in _SAME:
+def _is_reassignment(value: ast.Call, target: ast.Attribute) -> bool:
+    """Return whether a value is a method call of its own target: `self.a = self.a.to(...)`."""
+    if not isinstance(value.func, ast.Attribute) or not is_name_chain(target):
         return False
-    if any(keyword.arg in ("copy", None) for keyword in value.keywords):
-        return False
+    return ast.unparse(value.func.value) == ast.unparse(target)
+
+
+def _require_same_tensor(value: ast.Call) -> None:
+    """Decline a method that may return another tensor although nothing changes."""
+    assert isinstance(value.func, ast.Attribute)
+    if value.func.attr not in _RETURNS_SELF:
+        raise Declined(f"`{value.func.attr}` does more than convert the tensor", value)
     # The fourth and fifth argument of `to` are non_blocking and copy.
-    if len(value.args) > 2 or any(isinstance(each, ast.Starred) for each in value.args):
-        return False
-    return ast.unparse(value.func.value) == ast.unparse(target) and _is_plain(target)
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """A chain of names, which can be evaluated twice."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-CHANGES = {
-    "a table that follows its input": """
-import torch
-from torch import nn
-
-class Positions(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.table = nn.Buffer(torch.arange(8.0), persistent=False)
-
-    def forward(self, x):
-        # The table is not moved with the model.
-        self.table = self.table.to(device=x.device, dtype=x.dtype)
-        return x + self.table
-
-f = Positions()
-
-def inputs():
-    return (torch.randn(8),)
-""",
-    "in a part of the model": """
-import torch
-from torch import nn
-
-class Scale(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.factor = nn.Buffer(torch.tensor(2.0))
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = Scale()
-
-    def forward(self, x):
-        if x.dim() == 1:
-            self.scale.factor = self.scale.factor.float()
-        return x * self.scale.factor
-
-f = Model()
-
-def inputs():
-    return (torch.randn(8),)
-""",
-    "the name is taken": """
-import torch
-from torch import nn
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.table = nn.Buffer(torch.randn(3, 4))
-
-    def forward(self, x):
-        table = x * 2
-        self.table = self.table.to(
-            x.device,  # where the input is
-            non_blocking=True,
-        )
-        return table + self.table
-
-f = Model()
-
-def inputs():
-    return (torch.randn(3, 4),)
-""",
-}
-REFUSES = {
-    "another tensor each time": """
-import torch
-from torch import nn
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mean", torch.zeros(4))
-
-    def forward(self, x):
-        print("mean")
-        self.mean = self.mean * 0.9 + x.mean(0) * 0.1
-        return x - self.mean
-
-f = Model()
-
-def inputs():
-    return (torch.randn(3, 4),)
-""",
-    "a copy is wanted": """
-import torch
-from torch import nn
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.table = nn.Buffer(torch.randn(4))
-
-    def forward(self, x):
-        before = self.table
-        self.table = self.table.to(torch.float32, copy=True)
-        self.table.add_(1)
-        print("changed")
-        return x + self.table - before
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "from another place": """
-import torch
-from torch import nn
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.table = nn.Buffer(torch.zeros(4))
-        self.other = nn.Buffer(torch.ones(4))
-
-    def forward(self, x):
-        self.table = self.other.to(x.dtype)
-        return x + self.table
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "the place is computed": """
-import torch
-from torch import nn
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
-        for part in self.parts:
-            part.table = nn.Buffer(torch.ones(4))
-        self.calls = 0
-
-    def part(self):
-        self.calls += 1
-        return self.parts[self.calls % 2]
-
-    def forward(self, x):
-        self.part().table = self.part().table.to(x.dtype)
-        return x + self.parts[0].table
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
+    is_plain = len(value.args) <= 2 and not any(isinstance(a, ast.Starred) for a in value.args)
+    if not is_plain or any(keyword.arg in ("copy", None) for keyword in value.keywords):
+        raise Declined("the call may ask for a copy", value)

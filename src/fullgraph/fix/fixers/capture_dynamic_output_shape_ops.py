@@ -1,52 +1,36 @@
-"""Operators whose output has a size that depends on data get a symbol for it.
+"""Lets operators whose output size depends on data into the graph.
 
-`nonzero`, `unique`, a boolean mask or `repeat_interleave` have as many rows as the data says. With
-`capture_dynamic_output_shape_ops` the number of rows is a symbol, as `capture_scalar_outputs` does
-for values; both are set, because such a size is mostly read soon after.
+What it does: sets `torch._dynamo.config.capture_dynamic_output_shape_ops`, together with
+`capture_scalar_outputs`.
 
-Exact: the same operators run on the same data.
+Why it breaks: the output of `nonzero`, `unique` or a boolean mask has a size that only the data
+determines. With the settings, that size is an unbacked symbol.
+
+Safety: exact. The same operators run on the same data.
+
+Not applied when: a trial shows that Python needs the size as a number, as in a loop.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
+from fullgraph.fix.source.break_ids import DYNAMIC_SHAPE_OPERATOR
+from fullgraph.fix.source.context import BreakContext
 
-TITLE = "sizes that depend on data → symbols in the graph"
+TITLE = "data-dependent output size → unbacked symbol in the graph"
 KIND = "setting"
 SAFETY = "exact"
+# After `capture_scalar_outputs`, which changes less.
 ORDER = 1
+IDS = (DYNAMIC_SHAPE_OPERATOR,)
+CATEGORIES = ("data-dependent", "dynamic-shapes")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.id == "GB0036" or spot.cause.category in ("data-dependent", "dynamic-shapes"):
-        settings = {"capture_dynamic_output_shape_ops": True, "capture_scalar_outputs": True}
-        yield Candidate(
-            "capture_dynamic_output_shape_ops", TITLE, "setting", "exact", settings=settings
-        )
-
-
-CHANGES = {
-    "a boolean mask": """
-import torch
-
-def f(x):
-    return x[x > 0].sum() + 1
-
-def inputs():
-    return (torch.randn(16),)
-""",
-}
-REFUSES = {
-    "as many steps as rows": """
-import torch
-
-def f(x):
-    for row in (x > 0).nonzero():
-        x = x + row
-    return x
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the settings."""
+    yield Candidate(
+        settings={"capture_dynamic_output_shape_ops": True, "capture_scalar_outputs": True}
+    )

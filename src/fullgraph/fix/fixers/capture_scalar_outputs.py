@@ -1,51 +1,32 @@
-"""Numbers that are read out of tensors become symbols of the graph.
+"""Turns Python numbers that are read from tensors into unbacked symbols of the graph.
 
-`.item()`, `int(t)` and `.tolist()` need a value while tracing, and there is none. With
-`capture_scalar_outputs` Dynamo traces on with a symbol. It may flow into arithmetic and sizes;
-where Python has to know it, as in a branch, tracing breaks or fails after all.
+What it does: sets `torch._dynamo.config.capture_scalar_outputs`.
 
-Exact: the same operators run on the same numbers.
+Why it breaks: `.item()`, `int(t)` and `.tolist()` need a value at trace time, when there is none.
+With the setting, Dynamo continues with an unbacked symbol, which may be used in arithmetic and as a
+size. Where Python needs the value, as in a branch, tracing still breaks or fails.
+
+Safety: exact. The same operators run on the same numbers.
+
+Not applied when: a trial shows that the break stays or that another one takes its place.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
+from fullgraph.fix.source.break_ids import TENSOR_ITEM
+from fullgraph.fix.source.context import BreakContext
 
-TITLE = "numbers out of tensors → symbols in the graph"
+TITLE = "`.item()` → unbacked symbol in the graph"
 KIND = "setting"
 SAFETY = "exact"
-
-_IDS = ("GB0124", "GB0033", "GB0036", "GB0170")
-
-
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.id in _IDS or spot.cause.category in ("data-dependent", "dynamic-shapes"):
-        setting = {"capture_scalar_outputs": True}
-        yield Candidate("capture_scalar_outputs", TITLE, "setting", "exact", settings=setting)
+IDS = (TENSOR_ITEM,)
+CATEGORIES = ("data-dependent", "dynamic-shapes")
 
 
-CHANGES = {
-    "item that scales": """
-import torch
-
-def f(x):
-    return x * x.abs().max().item()
-
-def inputs():
-    return (torch.randn(4, 8),)
-""",
-}
-REFUSES = {
-    "a loop over a computed value": """
-import torch
-
-def f(x):
-    for _ in range(int(x.abs().sum()) % 3 + 1):
-        x = x + 1
-    return x
-
-def inputs():
-    return (torch.arange(8.0),)
-""",
-}
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the setting."""
+    yield Candidate(settings={"capture_scalar_outputs": True})

@@ -1,40 +1,41 @@
-"""A check on a tensor stays a check, and does not break the graph.
+"""Turns a check on a tensor into an assertion in the graph.
 
-`if not ok: raise` and `assert ok, f"..."` are branches on tensors. But one side of such a branch
-only ends the program, so the graph can go on with the other one and hold the check as an operator:
-`torch._assert_async` raises at run time if its tensor is false.
+What it does: in compiled code, `if not ok: raise` and `assert ok, f"..."` become
+`torch._assert_async`, an operator that raises at run time if its tensor is false. In eager mode the
+original check runs.
 
-Exact in eager, where the check is the one that it was. While compiled, what is raised is a
-`RuntimeError`, whatever it was before, and values that a message shows are left out of it; on a GPU
-it comes when the device gets there, and ends the use of the device. So a check inside a `try` is
-left alone, as somebody waits for that exception, and so is one that does anything else besides
-raising. What comes behind the check may be computed before it is heard of, so of two things that
-are wrong the other one may be reported.
+Why it breaks: the check is a branch on a tensor, whose value does not exist while Dynamo traces.
+One side of the branch only ends the program, so the graph can continue with the other side.
+
+Safety: exact in eager mode. In compiled code the exception is a `RuntimeError`, and its message has
+no values. On a GPU it is raised when the device reaches the operator, and the device cannot be used
+afterwards. Code behind the check may run before it, so if two errors occur, the other one may be
+reported.
+
+Not applied when: the check is inside `try`, which may handle its exception. It does more than
+raise. It is an `elif` or has an `else`. Its exception is a signal such as `StopIteration`.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.fixers._branches.branch import place_of
-from fullgraph.fix.fixers._branches.cases_checks import CHANGES as CHANGES
-from fullgraph.fix.fixers._branches.cases_checks import REFUSES as REFUSES
-from fullgraph.fix.fixers._branches.to_assert import check_as_operator
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.fixers._branches.branch import BRANCH_IDS, tensor_branch
+from fullgraph.fix.fixers._branches.to_assert import assert_rewrite
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import patched
+from fullgraph.fix.source.context import BreakContext
 
-TITLE = "check on a tensor → assertion in the graph (a RuntimeError while compiled)"
+TITLE = "check on a tensor → assertion in the graph (RuntimeError in compiled code)"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = BRANCH_IDS
+CATEGORIES = ()
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    place = place_of(spot)
-    if place is None or not isinstance(place.node, ast.If | ast.Assert):
-        return
-    text = check_as_operator(place)
-    if text is not None:
-        file = patched(spot, text, "import torch")
-        yield Candidate("check_to_assert", TITLE, "rewrite", "exact", file=file)
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the check as an operator."""
+    branch = tensor_branch(context)
+    edit = assert_rewrite(branch) if branch is not None else None
+    if edit is not None:
+        yield Candidate(context.file_edits([edit], imports=("import torch",)))

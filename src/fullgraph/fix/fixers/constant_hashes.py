@@ -1,241 +1,147 @@
-"""A number that C code works out of a text is worked out once a text.
+"""Computes a checksum or a hash of a string at trace time.
 
-Dynamo does not enter functions that are written in C, and breaks at each of them: a checksum or a
-hash of a layer's name. The text is known while tracing, and so is the result.
-`torch.compiler.assume_constant_result` says so: Dynamo then calls the function while it traces, and
-its guard on the text has it called again for another one.
+What it does: moves the expression to a function with `torch.compiler.assume_constant_result`.
+Dynamo calls the function while it traces and uses the result as a constant. Its guard on the
+string makes Dynamo call the function again for another string.
 
-Exact for checksums and hashes of one text, which depend on nothing else, cannot fail, and give what
-cannot be changed. Dynamo would take a tensor or an object of any kind for a constant too, without a
-guard on what is in it, so whatever is no plain text goes the old way.
+Why it breaks: Dynamo does not trace into functions that are written in C, such as the checksum or
+the hash of a layer's name. The string is known at trace time, and so is the result.
+
+Safety: exact. A checksum or hash of one string depends on nothing else, cannot fail, and is
+immutable. For a tensor or another object, Dynamo would assume a constant without a guard on its
+contents. Therefore anything but a plain `str` is hashed as before.
+
+Not applied when: the hash object itself is used, or the expression is inside a `try`.
 """
 
+from __future__ import annotations
+
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import (
-    function_at,
-    nodes_at,
-    patched,
-    source_of,
-    span,
-    statements_at,
-    swapped,
-    tree_of,
-)
-from fullgraph.fix.source.module_symbols import Definitions
-from fullgraph.fix.source.names import dotted, fresh_name
-from fullgraph.fix.source.trees import arguments_of, bound_in
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import replace_node
+from fullgraph.fix.source.locate import statements_at
+from fullgraph.fix.source.names import arguments_of, bound_in, is_name_chain, root_of
+from fullgraph.fix.source.text import span
 
-TITLE = "a checksum or a hash of a text → a constant of the graph"
+TITLE = "checksum or hash of a string → constant of the graph"
 KIND = "escape"
 SAFETY = "exact"
+IDS = ()
+CATEGORIES = ("untraced-calls", "python")
 
-_CATEGORIES = ("untraced-calls", "python")
 _CHECKSUMS = ("zlib.crc32", "zlib.adler32", "binascii.crc32", "binascii.hexlify")
 _HASHES = ("hashlib.md5", "hashlib.sha1", "hashlib.sha256", "hashlib.sha512", "hashlib.blake2b")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.category not in _CATEGORIES:
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield a call of a new function in the place of the expression."""
+    function = context.function
+    if function is None:
         return
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None:
+    finder = _HashedStrings(context, function)
+    values = [each for each in context.expressions if finder.hashed_string(each) is not None]
+    if not values:
+        finder.decline_hash_objects()
         return
-    module = Definitions(tree)
-    own = {each.arg for each in arguments_of(function)} | bound_in(function)
-    reader = _Reader(module.imports, own, {*module.functions, *module.classes})
-    around = nodes_at(tree, spot.cause.line, spot.cause.column, spot.text)
-    found = [each for each in around if reader.text_in(each) is not None]
-    inside = [
-        each for each in statements_at(function, spot.cause.line) if isinstance(each, ast.Try)
-    ]
-    if found and not inside and "\n" not in source_of(spot.text, found[-1]):
-        # The largest that is worked out of the text alone.
-        patch = patched(spot, *_texts(spot, tree, found[-1], reader))
-        yield Candidate("constant_hashes", TITLE, "escape", "exact", file=patch)
+    # The largest expression that depends on the string alone.
+    value = values[-1]
+    if any(isinstance(each, ast.Try) for each in statements_at(function, context.cause.line)):
+        raise Declined("the expression is inside a `try`", value)
+    if "\n" in context.source(value):
+        raise Declined("the expression has several lines", value)
+    string = finder.hashed_string(value)
+    assert string is not None
+    yield _constant_result(context, value, string)
 
 
-class _Reader:
-    """Finds the one text that an expression is worked out of."""
+class _HashedStrings:
+    """Finds the string that an expression of a function is computed from."""
 
-    def __init__(self, imports: Mapping[str, str], local: set[str], own: set[str]) -> None:
-        self._imports = imports
-        self._local = local
-        # What the file defines itself, perhaps under the name of something else.
-        self._own = own
+    def __init__(self, context: BreakContext, function: ast.FunctionDef) -> None:
+        self._context = context
+        self._local = {each.arg for each in arguments_of(function)} | bound_in(function)
+        # Definitions of the file, perhaps under the name of a builtin or a module.
+        self._defined = {*context.symbols.functions, *context.symbols.classes}
 
-    def text_in(self, node: ast.expr) -> ast.expr | None:
+    def hashed_string(self, node: ast.expr) -> ast.expr | None:
+        """Return the only string that a checksum or hash depends on; None for other nodes."""
         match node:
             case ast.BinOp(left=left, right=ast.Constant()):
-                return self.text_in(left)
+                return self.hashed_string(left)
             case ast.Call(func=ast.Name(id="int"), args=[value, *base], keywords=[]):
                 is_plain = all(isinstance(each, ast.Constant) for each in base)
-                return self.text_in(value) if is_plain and "int" not in self._own else None
+                is_builtin = "int" not in self._defined
+                return self.hashed_string(value) if is_plain and is_builtin else None
             case ast.Call(
                 func=ast.Attribute(value=made, attr="hexdigest" | "digest"), args=[], keywords=[]
             ):
                 return self._encoded(made, _HASHES)
         return self._encoded(node, _CHECKSUMS)
 
+    def decline_hash_objects(self) -> None:
+        """Decline a hash object whose digest is not taken at once."""
+        for call in self._context.calls:
+            if self._encoded(call, _HASHES) is not None:
+                raise Declined("the hash object is used for more than its digest", call)
+
     def _encoded(self, node: ast.expr, functions: tuple[str, ...]) -> ast.expr | None:
-        """The text in `zlib.crc32(text.encode())`."""
+        """Return the string in `zlib.crc32(string.encode())`; None for other nodes."""
         match node:
             case ast.Call(
                 func=func,
                 args=[
-                    ast.Call(func=ast.Attribute(value=text, attr="encode"), args=[], keywords=[])
+                    ast.Call(func=ast.Attribute(value=string, attr="encode"), args=[], keywords=[])
                 ],
                 keywords=[],
-            ) if self._name(func) in functions and self._is_chain(text):
-                return text
+            ) if self._imported_name(func) in functions and self._is_local_chain(string):
+                return string
         return None
 
-    def _is_chain(self, node: ast.expr) -> bool:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and node.id in self._local
+    def _is_local_chain(self, node: ast.expr) -> bool:
+        return is_name_chain(node) and root_of(node) in self._local
 
-    def _name(self, function: ast.expr) -> str:
-        root = function
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(root, ast.Name) or root.id in self._local | self._own:
-            return ""
-        return dotted(function, self._imports) if root.id in self._imports else ""
+    def _imported_name(self, function: ast.expr) -> str:
+        """Return the full name of an imported function; empty for any other."""
+        root = root_of(function)
+        is_imported = root in self._context.imports and root not in self._local | self._defined
+        return self._context.name(function) if is_imported else ""
 
 
-def _texts(spot: Spot, tree: ast.Module, value: ast.expr, reader: _Reader) -> tuple[str, str, str]:
-    """The file with a function for the value, and what it gains."""
-    text = reader.text_in(value)
-    assert text is not None
-    shown = source_of(spot.text, text)
-    name = shown.rpartition(".")[2]
-    function = fresh_name(f"_number_of_{name}", tree)
-    constant = fresh_name(f"_constant_of_{name}", tree)
-    body = _inside(spot.text, value, text, name)
-    made = f"""
+def _constant_result(context: BreakContext, value: ast.expr, string: ast.expr) -> Candidate:
+    """Return the candidate that computes a value in a function of its own."""
+    argument = context.source(string)
+    parameter = argument.rpartition(".")[2]
+    function = context.fresh_name(f"_hash_of_{parameter}")
+    constant = context.fresh_name(f"_constant_hash_of_{parameter}")
+    body = _with_parameter(context, value, string, parameter)
+    definition = f"""
 
 @torch.compiler.assume_constant_result
-def {constant}({name}):
+def {constant}({parameter}):
     return {body}
 
 
-def {function}({name}):
-    # Of anything but a plain text nobody would notice that it changes.
-    if type({name}) is str:
-        return {constant}({name})
-    return {body}
-"""
-    return swapped(spot.text, [(value, f"{function}({shown})")]), "import torch", made
+def {function}({parameter}):
+    # Dynamo guards on the value of a plain str only; other types are not cached.
+    if type({parameter}) is str:
+        return {constant}({parameter})
+    return {body}"""
+    edit = replace_node(context.text, value, f"{function}({argument})")
+    return Candidate(
+        context.file_edits([edit], imports=("import torch",), definitions=(definition,))
+    )
 
 
-def _inside(text: str, value: ast.expr, part: ast.expr, name: str) -> str:
-    """The text of a value, with another name for what goes in."""
-    start, end = span(text, value)
-    whole = swapped(text, [(part, name)])
-    return whole[start : end + len(whole) - len(text)]
-
-
-CHANGES = {
-    "a checksum of a name": """
-import zlib
-import torch
-
-class Layer(torch.nn.Module):
-    def __init__(self, name):
-        super().__init__()
-        self.name = name
-
-    def forward(self, x):
-        scale = zlib.crc32(self.name.encode()) % 7 + 1
-        return x.sin() * scale
-
-f = Layer("encoder.0")
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a hash of a name": """
-import hashlib
-import torch
-
-def f(x, name):
-    seed = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 5
-    return x + seed
-
-def inputs():
-    return torch.randn(4), "a"
-
-def more():
-    yield torch.randn(4), "b"
-""",
-}
-
-REFUSES = {
-    "an object would be shared": """
-import hashlib
-import torch
-
-def f(x, name):
-    digest = hashlib.sha256(name.encode())
-    digest.update(b"more")
-    return x + digest.digest()[0]
-
-def inputs():
-    return torch.randn(4), "a"
-""",
-    "an object that may change": """
-import zlib
-import torch
-
-class Name:
-    def __init__(self, text):
-        self.text = text
-
-    def encode(self):
-        return self.text.encode()
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.name = Name("a")
-
-    def forward(self, x):
-        return x * (zlib.crc32(self.name.encode()) % 7)
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a text that may not be one": """
-import zlib
-import torch
-
-def f(x, name):
-    try:
-        return x * (zlib.crc32(name.encode()) % 7)
-    except AttributeError:
-        return x
-
-def inputs():
-    return torch.randn(4), "a"
-
-def more():
-    yield torch.randn(4), 3
-""",
-    "the clock": """
-import time
-import torch
-
-def f(x, scale):
-    return x * (int(time.time() * scale) * 0 + 1)
-
-def inputs():
-    return torch.randn(4), 2
-""",
-}
+def _with_parameter(
+    context: BreakContext, value: ast.expr, string: ast.expr, parameter: str
+) -> str:
+    """Return the source of a value, with a parameter in the place of its string."""
+    offset = span(context.text, value)[0]
+    start, end = (position - offset for position in span(context.text, string))
+    source = context.source(value)
+    return source[:start] + parameter + source[end:]

@@ -1,109 +1,114 @@
-"""A value that is the same for the whole run is worked out once, at the top of the file.
+"""Computes a value that is the same for the whole run once, at module level.
 
-Dynamo does not enter functions that are written in C, and breaks at each of them: `os.cpu_count()`,
-`platform.system()`, a checksum or a `Decimal` of constants. What they give does not depend on
-anything that the compiled function gets, so it can be a constant of the module; plain numbers and
-strings there are constants for Dynamo too.
+What it does: moves the expression to a constant of the module, below the imports and the constants
+that it uses.
 
-Exact for pure functions of constants, and for facts about the machine, which do not change while a
-program runs. Settings that may change stay where they are, the number of threads or the environment
-for example, and so do the clock, random numbers, and results that could be changed in place.
+Why it breaks: Dynamo does not trace into functions that are written in C, such as
+`os.cpu_count()`, `platform.system()`, a checksum or a `Decimal` of constants. Their results do not
+depend on the inputs of the compiled function. Numbers and strings of a module are constants for
+Dynamo.
+
+Safety: exact for pure functions of constants, and for properties of the machine, which do not
+change while a program runs.
+
+Not applied when: the value may change, as do the number of threads, the environment, the clock and
+random numbers; or when the result can be mutated.
 """
 
+from __future__ import annotations
+
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.model import Candidate, FilePatch
-from fullgraph.fix.purity.known_functions import change_of, effect_of, is_known_pure
-from fullgraph.fix.source.edits import (
-    function_at,
-    nodes_at,
-    source_of,
-    statements_at,
-    swapped,
-    tree_of,
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.model import Candidate
+from fullgraph.fix.purity.known_functions import is_known_pure, nondeterminism_of, side_effect_of
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined, quoted
+from fullgraph.fix.source.edits import insert_lines, replace_node
+from fullgraph.fix.source.names import (
+    arguments_of,
+    bound_in,
+    names_in,
+    qualified_name,
+    root_of,
+    stored_names,
 )
-from fullgraph.fix.source.module_symbols import Definitions
-from fullgraph.fix.source.names import dotted, fresh_name, stored_names
-from fullgraph.fix.source.text import lines_of
-from fullgraph.fix.source.trees import bound_in, root_of
+from fullgraph.fix.source.text import last_line
 
-TITLE = "a value that never changes → a constant of the module"
-KIND = "hoist"
+TITLE = "value that never changes → constant of the module"
+KIND = "move"
 SAFETY = "exact"
+IDS = ()
+CATEGORIES = ("untraced-calls", "side-effects", "python")
 
-_CATEGORIES = ("untraced-calls", "side-effects", "python")
 _MACHINE = (
     "os.cpu_count", "platform.system", "platform.machine", "platform.processor",
     "platform.python_version", "sys.getdefaultencoding", "torch.backends.mkldnn.is_available",
     "torch.backends.cudnn.is_available", "torch.backends.mps.is_available",
     "torch.backends.mps.is_built", "torch.backends.cuda.is_built", "torch.cuda.is_bf16_supported",
 )  # fmt: skip
-# Pure functions that are written in C, and whose results cannot be changed.
+# Pure functions that are written in C, with immutable results.
 _PURE = (
     "hashlib.md5", "hashlib.sha1", "hashlib.sha256", "zlib.crc32", "zlib.adler32",
     "binascii.crc32", "decimal.Decimal", "fractions.Fraction", "datetime.timedelta",
 )  # fmt: skip
 _METHODS = ("hexdigest", "digest", "total_seconds", "encode", "lower", "upper", "strip", "hex")
-_PLAIN = ("int", "float", "str", "bool", "len", "round", "abs", "min", "max", "bytes")
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_BUILTINS = ("int", "float", "str", "bool", "len", "round", "abs", "min", "max", "bytes")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.category not in _CATEGORIES:
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the largest constant expression at the break as a constant of the module."""
+    function = context.function
+    if function is None:
         return
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None:
+    constants = _ConstantExpressions(context, function)
+    found = [each for each in context.expressions if constants.is_constant(each)]
+    if not any(isinstance(each, ast.Call | ast.BinOp) for each in found):
+        constants.decline_similar(context)
         return
-    reader = _Reader(Definitions(tree), bound_in(function) | _parameters(function))
-    around = nodes_at(tree, spot.cause.line, spot.cause.column, spot.text)
-    constant = [each for each in around if reader.is_constant(each)]
-    # The largest of them.
-    if not constant or not any(isinstance(each, ast.Call | ast.BinOp) for each in constant):
-        return
-    value = constant[-1]
-    shown = source_of(spot.text, value)
-    if "\n" in shown:
-        return
-    name = fresh_name(f"_{_name_for(value, spot, tree)}", tree)
-    text = swapped(spot.text, [(value, name)])
-    statement = f"{name} = {shown}"
-    lines = lines_of(text)
-    position = _position(value, function, tree)
-    text = "".join([*lines[:position], f"\n{statement}\n", *lines[position:]])
-    patch = FilePatch(spot.cause.file, text, (statement,))
-    yield Candidate("hoist_constant_calls", TITLE, "hoist", "exact", file=patch)
+    value = found[-1]
+    if "\n" in context.source(value):
+        raise Declined("the expression has several lines", value)
+    name = context.fresh_name(f"_{_name_for(value, context)}")
+    statement = f"{name} = {context.source(value)}"
+    replacement = replace_node(context.text, value, name)
+    line = _last_line_of_constants(value, function, context.tree)
+    if line is None:
+        yield Candidate(context.file_edits([replacement], definitions=(f"\n{statement}",)))
+    else:
+        below = insert_lines(context.text, line + 1, ["", statement])
+        edits = [replacement, below]
+        yield Candidate(context.file_edits(edits, module_additions=(statement,)))
 
 
-def _parameters(function: ast.FunctionDef) -> set[str]:
-    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-
-
-def _name_for(value: ast.expr, spot: Spot, tree: ast.Module) -> str:
-    """After the name that it is given, or the function that it comes from."""
-    statement = statements_at(tree, spot.cause.line)[0]
-    match statement:
+def _name_for(value: ast.expr, context: BreakContext) -> str:
+    """Return a name after the variable that gets the value, or the function that it comes from."""
+    match context.statements[0]:
         case ast.Assign(targets=[ast.Name(id=name)], value=assigned) if assigned is value:
             return name.upper()
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    names = [dotted(call.func, {}).rpartition(".")[2] for call in calls]
-    return next((name for name in names if name and name not in _PLAIN), "constant").upper()
+    names = [qualified_name(call.func, {}).rpartition(".")[2] for call in calls]
+    return next((name for name in names if name and name not in _BUILTINS), "constant").upper()
 
 
-class _Reader:
-    def __init__(self, module: Definitions, local: set[str]) -> None:
-        self._module = module
-        self._local = local
-        self._imports: Mapping[str, str] = module.imports
+class _ConstantExpressions:
+    """Finds expressions of a function that are made of constants and have an immutable value."""
+
+    def __init__(self, context: BreakContext, function: ast.FunctionDef) -> None:
+        self._symbols = context.symbols
+        self._imports = context.imports
+        self._local = {each.arg for each in arguments_of(function)} | bound_in(function)
+        self._changing = _changing_names(context) - self._local
 
     def is_constant(self, node: ast.AST) -> bool:
-        """Whether an expression is made of constants, and gives what cannot be changed."""
+        """Return whether an expression has the same immutable value each time."""
         match node:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                value = self._module.bound_once.get(name) if name.isupper() else None
+                value = self._symbols.bound_once.get(name) if name.isupper() else None
                 return name not in self._local and value is not None and self.is_constant(value)
             case ast.BinOp(left=left, right=right):
                 return self.is_constant(left) and self.is_constant(right)
@@ -112,180 +117,100 @@ class _Reader:
             case ast.Compare(left=left, comparators=[right]):
                 return self.is_constant(left) and self.is_constant(right)
             case ast.Call():
-                values = [*node.args, *(each.value for each in node.keywords)]
-                return self._is_pure(node.func) and all(map(self.is_constant, values))
+                return self._is_pure(node.func) and not self._variable_arguments(node)
         return False
+
+    def _variable_arguments(self, call: ast.Call) -> list[ast.expr]:
+        values = [*call.args, *(each.value for each in call.keywords)]
+        return [each for each in values if not self.is_constant(each)]
 
     def _is_pure(self, function: ast.expr) -> bool:
         root = root_of(function)
-        name = dotted(function, self._imports)
+        name = qualified_name(function, self._imports)
         if isinstance(function, ast.Name) and root not in self._imports:
-            return name in _PLAIN and name not in self._local
+            return name in _BUILTINS and name not in self._local
         if name and root in self._imports and root not in self._local:
             if name in _MACHINE or name in _PURE:
                 return True
-            known = name.startswith("math.") and is_known_pure(name)
-            return known and not effect_of(name) and not change_of(name)
+            is_pure = name.startswith("math.") and is_known_pure(name)
+            return is_pure and not side_effect_of(name) and not nondeterminism_of(name)
         if isinstance(function, ast.Attribute) and function.attr in _METHODS:
             return self.is_constant(function.value)
         return False
 
+    def decline_similar(self, context: BreakContext) -> None:
+        """Decline the expression at the break if it is similar to a constant one."""
+        for node in context.expressions:
+            names = sorted(names_in(node) & self._changing)
+            if names and all(map(self._is_constant_or_changing, ast.walk(node))):
+                raise Declined(f"`{names[0]}` may change", node)
+            if isinstance(node, ast.Call) and _has_result(node, context):
+                self._decline_call(node)
 
-def _position(value: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> int:
-    """The line behind the imports, and behind the constants that the value is made of."""
-    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-    before = [
-        statement.end_lineno or statement.lineno
-        for statement in tree.body
-        if statement.lineno < function.lineno
-        and (isinstance(statement, ast.Import | ast.ImportFrom) or names & _set_by(statement))
-    ]
-    return max(before, default=0)
+    def _is_constant_or_changing(self, node: ast.AST) -> bool:
+        if not isinstance(node, ast.Name):
+            return True
+        is_function = node.id in _BUILTINS or node.id in self._imports
+        return is_function or node.id in self._changing or self.is_constant(node)
+
+    def _decline_call(self, call: ast.Call) -> None:
+        """Decline a call of a pure function, or of a function that is known not to be pure."""
+        name, root = qualified_name(call.func, self._imports), root_of(call.func)
+        if not name or root not in self._imports:
+            return
+        if root in self._local:
+            if name in (*_MACHINE, *_PURE):
+                raise Declined(f"`{root}` is a local variable", call)
+            return
+        if self._is_pure(call.func):
+            variable = self._variable_arguments(call)[0]
+            raise Declined(f"{quoted(variable)} is not a constant", call)
+        if nondeterminism_of(name):
+            raise Declined(f"{quoted(call.func)} may return another value each time", call)
 
 
-def _set_by(statement: ast.stmt) -> set[str]:
-    return stored_names(statement) if isinstance(statement, ast.Assign) else set()
+def _has_result(call: ast.Call, context: BreakContext) -> bool:
+    """Return whether the result of a call is used as a value."""
+    match context.statements[0]:
+        case ast.Expr(value=value):
+            return value is not call
+        case ast.With(items=items):
+            return all(item.context_expr is not call for item in items)
+    return True
 
 
-CHANGES = {
-    "the number of processors": """
-import os
-import torch
+def _changing_names(context: BreakContext) -> set[str]:
+    """Return the module's names in capitals that may change."""
+    assigned = [each for each in context.tree.body if isinstance(each, _ASSIGNMENTS)]
+    names = {name for each in assigned for name in stored_names(each) if name.isupper()}
+    return names - set(context.symbols.bound_once)
 
-def f(x):
-    pieces = x.chunk(max(os.cpu_count(), 2))
-    return torch.cat([piece.softmax(-1) for piece in pieces])
 
-def inputs():
-    return (torch.randn(8, 4),)
-""",
-    "a checksum of a name": """
-import hashlib
-import torch
+def _last_line_of_constants(
+    value: ast.expr, function: ast.FunctionDef, tree: ast.Module
+) -> int | None:
+    """Return the last line of the constants that a value uses; None if it uses only imports.
 
-class Model(torch.nn.Module):
-    def forward(self, x):
-        seed = int(hashlib.md5(b"layer").hexdigest(), 16) % 97
-        return x * seed
+    Declined is raised if the value uses a name that is not defined above the function.
+    """
+    missing = names_in(value) - set(_BUILTINS)
+    last = None
+    for statement in tree.body:
+        defined = _defined_by(statement)
+        if statement.lineno < function.lineno and defined & missing:
+            missing -= defined
+            # Imports may follow the constants; the new constant goes below both.
+            if last is not None or isinstance(statement, _ASSIGNMENTS):
+                last = last_line(statement)
+    for name in sorted(missing):
+        raise Declined(f"`{name}` is not defined at module level above the function", value)
+    return last
 
-f = Model()
 
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a checksum of a constant": '''
-"""A model."""
-
-import zlib
-
-import torch
-
-NAME = b"layer"
-
-def f(x):
-    if zlib.crc32(NAME) % 2 == 0:
-        return x * 2
-    return x + 2
-
-def inputs():
-    return (torch.randn(4),)
-''',
-    "arithmetic of decimals": """
-from decimal import Decimal
-import torch
-
-RATE = Decimal("0.1")
-
-def f(x):
-    return x * float(RATE * 3)
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
-REFUSES = {
-    "a setting that may change": """
-import torch
-
-def f(x):
-    return x * torch.get_num_threads()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a constant that is set again": """
-from decimal import Decimal
-import torch
-
-RATE = Decimal("0.1")
-
-def set_rate(text):
-    global RATE
-    RATE = Decimal(text)
-
-def f(x):
-    return x * float(RATE * 3)
-
-def inputs():
-    set_rate("0.5")
-    return (torch.randn(4),)
-""",
-    "the clock": """
-import time
-import torch
-
-def f(x):
-    started = time.time()
-    return x * (1 if started > 0 else 2)
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "random numbers": """
-import random
-import torch
-
-def f(x):
-    return x * random.random()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "an argument": """
-import zlib
-import torch
-
-def f(x, name):
-    return x * (zlib.crc32(name) % 7)
-
-def inputs():
-    return torch.randn(4), b"layer"
-""",
-    "what can be changed in place": """
-import array
-import torch
-
-def f(x):
-    counts = array.array("l", b"\\x01" * 16)
-    counts[0] = counts[0] * 2
-    return x * len(counts)
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a name that hides the module": """
-import platform
-import torch
-
-class Platform:
-    def system(self):
-        return "mine"
-
-def f(x, platform=Platform()):
-    print("asked")
-    return x * len(platform.system())
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
+def _defined_by(statement: ast.stmt) -> set[str]:
+    match statement:
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return {each.asname or each.name.partition(".")[0] for each in names}
+        case ast.Assign() | ast.AnnAssign():
+            return stored_names(statement)
+    return set()

@@ -1,94 +1,93 @@
-"""An optional import inside a function moves to the top of its file.
+"""Moves an optional import from a function to the top of its file.
 
-`try: import fast_kernels` with `except ImportError:` is how a function uses a library that may be
-missing. While tracing, the failing import ends the graph, and because it is inside of a `try` the
-whole function stays in eager. At the top of the file it is tried once, when the file is imported,
-and the function finds the answer there.
+What it does: a `try` that imports a library, with an `except ImportError:` that sets the name to a
+constant, moves to module level. It runs once, when the file is imported.
 
-Exact, if a library is there or not for the whole run. Only a `try` is moved that does nothing but
-import, whose handler does nothing but set the same names to constants, and whose names mean
-nothing else in the function or the file.
+Why it breaks: during tracing, the failing import ends the graph. Because it is inside a `try`,
+Dynamo skips the whole function.
+
+Safety: exact, if the library is available for the whole run or not at all.
+
+Not applied when: the `try` does more than import, or its handler does more than set the same names
+to constants. Nor is it applied if the names have another meaning in the file.
 """
+
+from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import (
-    body_around,
-    function_at,
-    indent_of,
-    patched,
-    stands_alone,
-    statements_at,
-    tree_of,
-    without,
-)
+from fullgraph.fix.source.break_ids import IMPORT_FAILURE
+from fullgraph.fix.source.codegen import statement_lines
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import delete_statement
+from fullgraph.fix.source.locate import body_around
 from fullgraph.fix.source.names import imports_of, stored_names
-from fullgraph.fix.source.text import lines_of
+from fullgraph.fix.source.text import last_line, owns_its_lines
 
-TITLE = "an optional import → tried once, at the top"
+TITLE = "optional import in a function → at module level"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = (IMPORT_FAILURE,)
+CATEGORIES = ()
 
 _ERRORS = ("ImportError", "ModuleNotFoundError")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.id != "GB0069":
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the `try` around the break at the top of the file."""
+    function = context.function
+    attempt = next((each for each in context.statements if isinstance(each, ast.Try)), None)
+    if function is None or attempt is None:
         return
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None:
-        return
-    attempt = next(
-        (s for s in statements_at(tree, spot.cause.line) if isinstance(s, ast.Try)), None
-    )
-    if attempt is None or not _only_imports(attempt) or not stands_alone(spot.text, attempt):
-        return
-    names = set(imports_of(ast.Module(list(attempt.body), [])))
-    if _handler_names(attempt) != names or not _are_free(names, attempt, function, tree):
-        return
-    if len(body_around(tree, attempt)) == 1:
-        return
-    indent = indent_of(spot.text, attempt)
-    lines = lines_of(spot.text)[attempt.lineno - 1 : attempt.end_lineno]
-    moved = "".join(line.removeprefix(indent) for line in lines).rstrip("\n")
-    patch = patched(spot, without(spot.text, attempt), moved)
-    yield Candidate("hoist_optional_imports", TITLE, "rewrite", "exact", file=patch)
+    _require_only_imports(attempt)
+    _require_unused_names(attempt, function, context.tree)
+    if not owns_its_lines(context.text, attempt):
+        raise Declined("another statement is on the same line", attempt)
+    if len(body_around(context.tree, attempt)) == 1:
+        raise Declined("the `try` is the only statement of its block", attempt)
+    moved = "\n".join(statement_lines(context.text, [attempt]))
+    edit = delete_statement(context.text, attempt)
+    yield Candidate(context.file_edits([edit], definitions=(f"\n{moved}",)))
 
 
-def _only_imports(attempt: ast.Try) -> bool:
+def _require_only_imports(attempt: ast.Try) -> None:
+    """Decline a `try` that does anything but import names or set them to constants."""
     if attempt.orelse or attempt.finalbody or len(attempt.handlers) != 1:
-        return False
-    (handler,) = attempt.handlers
+        raise Declined("the `try` has more than one handler", attempt)
+    handler = attempt.handlers[0]
     if not isinstance(handler.type, ast.Name) or handler.type.id not in _ERRORS:
-        return False
-    if not all(isinstance(each, ast.Import | ast.ImportFrom) for each in attempt.body):
-        return False
-    return all(
-        isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant)
-        for each in handler.body
-    )
+        raise Declined("the handler catches more than ImportError", handler)
+    for statement in attempt.body:
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            raise Declined("the `try` does more than import", statement)
+    for statement in handler.body:
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+            raise Declined("the handler does more than set names to constants", statement)
+    if stored_names(handler) != _imported_names(attempt):
+        raise Declined("the handler does not set exactly the imported names", handler)
 
 
-def _handler_names(attempt: ast.Try) -> set[str]:
-    return {name for each in attempt.handlers[0].body for name in stored_names(each)}
+def _imported_names(attempt: ast.Try) -> set[str]:
+    return set(imports_of(ast.Module(list(attempt.body), [])))
 
 
-def _are_free(
-    names: set[str], attempt: ast.Try, function: ast.FunctionDef, tree: ast.Module
-) -> bool:
-    """Whether the names are bound nowhere but here."""
+def _require_unused_names(attempt: ast.Try, function: ast.FunctionDef, tree: ast.Module) -> None:
+    """Decline imported names that have another meaning anywhere in the file."""
+    names = _imported_names(attempt)
     inside = {id(node) for node in ast.walk(attempt)}
-    others = [node for node in ast.walk(tree) if id(node) not in inside]
-    # Outside of the function such a name is another one, or an error that somebody may rely on.
-    return not any(
-        names & _bound_by(node)
-        or (isinstance(node, ast.Name) and node.id in names and not _is_in(node, function))
-        for node in others
-    )
+    for node in ast.walk(tree):
+        if id(node) in inside:
+            continue
+        used = _bound_by(node)
+        # Outside of the function, the name is another one, or an intended NameError.
+        if isinstance(node, ast.Name) and not _is_in(node, function):
+            used = used | {node.id}
+        for name in sorted(names & used):
+            raise Declined(f"`{name}` has another meaning elsewhere in the file", node)
 
 
 def _bound_by(node: ast.AST) -> set[str]:
@@ -103,121 +102,4 @@ def _bound_by(node: ast.AST) -> set[str]:
 
 
 def _is_in(node: ast.Name, function: ast.FunctionDef) -> bool:
-    return function.lineno <= node.lineno <= (function.end_lineno or 0)
-
-
-CHANGES = {
-    "a kernel that may be missing": """
-import torch
-
-def f(x):
-    try:
-        import faster_softmax
-    except ImportError:
-        faster_softmax = None
-    if faster_softmax is not None:
-        return faster_softmax.softmax(x, -1)
-    return torch.softmax(x, -1)
-
-def inputs():
-    return (torch.randn(4, 4),)
-""",
-    "a function of one": """
-import torch
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        hidden = x * 2
-        # Only if it is installed.
-        try:
-            from faster_kernels import softmax
-        except ModuleNotFoundError:
-            softmax = None
-        return hidden.softmax(-1) if softmax is None else softmax(hidden)
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4, 4),)
-""",
-    "with a flag beside it": """
-import torch
-
-def f(x):
-    try:
-        import faster_kernels as kernels
-    except ImportError:
-        kernels = False
-    y = x + 1
-    return kernels.relu(y) if kernels else y.relu()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
-REFUSES = {
-    "the handler does more": """
-import torch
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.misses = 0
-
-    def forward(self, x):
-        try:
-            import faster_kernels
-        except ImportError:
-            faster_kernels = None
-            self.misses += 1
-        return x + self.misses
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "the body does more": """
-import torch
-
-def f(x):
-    try:
-        x = x + 1
-        import faster_kernels
-    except ImportError:
-        faster_kernels = None
-    return x * 2
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "the name means something else": """
-import torch
-
-def helper(kernels):
-    return kernels * 2
-
-def f(x):
-    try:
-        import faster_kernels as kernels
-    except ImportError:
-        kernels = None
-    return helper(x) if kernels is None else x
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "another error is caught as well": """
-import torch
-
-def f(x):
-    try:
-        import faster_kernels
-    except Exception:
-        faster_kernels = None
-    return x * 2 if faster_kernels is None else x
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
+    return function.lineno <= node.lineno <= last_line(function)

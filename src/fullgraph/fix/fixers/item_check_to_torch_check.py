@@ -1,14 +1,19 @@
-"""A number that is read out of a tensor and then checked becomes a symbol with known limits.
+"""Turns checks of a number read from a tensor into `torch._check`.
 
-`n = lengths.max().item()` breaks, as there is no value while tracing. `capture_scalar_outputs`
-makes it a symbol, but then `if n > limit: raise` breaks: Python cannot branch on a symbol. Only
-because one side of that branch raises, tracing can go on: `torch._check` has the graph check it at
-run time, and tells Dynamo that it is true, which a slice or a size made of the number may need. A
-number that leads to a branch of any other kind is left alone, as nothing is gained.
+What it does: `n = lengths.max().item()` becomes an unbacked symbol (`capture_scalar_outputs`), and
+in compiled code each `if n > limit: raise` or `assert` of it becomes `torch._check`. In eager mode
+the original checks run.
 
-Exact in eager, where the check is the one that it was. While compiled, what is raised is a
-`RuntimeError`, and values that its message shows are left out. A check inside a `try`, or one that
-does anything else besides raising, is left alone.
+Why it breaks: `.item()` has no value while Dynamo traces. With an unbacked symbol instead, Python
+cannot branch on `n > limit`. One side of that branch raises, so tracing can continue with the other
+side. `torch._check` checks it at run time, and tells Dynamo that it is true, which sizes and slices
+made from the number may need.
+
+Safety: exact in eager mode. In compiled code the exception is a `RuntimeError`, and its message has
+no values.
+
+Not applied when: the number decides a branch that does not raise, because that break would remain.
+The number is assigned again. A check is inside `try`, or does more than raise.
 """
 
 from __future__ import annotations
@@ -16,77 +21,76 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.fixers._branches.branch import Place, Tested, function_at
-from fullgraph.fix.fixers._branches.cases_tests import CHANGES as CHANGES
-from fullgraph.fix.fixers._branches.cases_tests import REFUSES as REFUSES
-from fullgraph.fix.fixers._branches.to_assert import check_as_operator
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.fixers._branches.branch import BranchNode, TensorBranch
+from fullgraph.fix.fixers._branches.to_assert import assert_rewrite
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import patched, statements_at, tree_of
+from fullgraph.fix.source.break_ids import TENSOR_ITEM
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import Edit
 from fullgraph.fix.source.inference.scope import Scope
 from fullgraph.fix.source.names import names_in, stored_names
 
-TITLE = "a number that is checked → a symbol with torch._check (a RuntimeError while compiled)"
+TITLE = "checked number from a tensor → torch._check (RuntimeError in compiled code)"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = (TENSOR_ITEM,)
+CATEGORIES = ()
 ORDER = 1
 
-_ITEM = "GB0124"
 
-
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.id != _ITEM:
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield all checks of the number as `torch._check`, with the setting for the symbol."""
+    function = context.function
+    name = _number_at(context)
+    if function is None or not name:
         return
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None:
-        return
-    text = _with_checks(spot, Scope(tree, function))
-    if text is not None:
-        file = patched(spot, text, "import torch")
-        settings = {"capture_scalar_outputs": True}
-        yield Candidate(
-            "item_check_to_torch_check", TITLE, "rewrite", "exact", file=file, settings=settings
-        )
-
-
-def _with_checks(spot: Spot, scope: Scope) -> str | None:
-    """All tests of the number as checks; None if one of them is none."""
-    name = _bound_at(spot, scope.function)
-    if name is None:
-        return None
-    tested = [
+    tests = [
         node
-        for node in ast.walk(scope.function)
-        if isinstance(node, Tested) and name in names_in(node.test)
+        for node in ast.walk(function)
+        if isinstance(node, BranchNode) and name in names_in(node.test)
     ]
-    text = spot.text
-    # From the end, so that the places of the others stay what they are.
-    for node in sorted(tested, key=lambda node: node.lineno, reverse=True):
-        if not isinstance(node, ast.If | ast.Assert):
-            return None
-        new = check_as_operator(Place(node, node, scope, text, node.test, symbol=True))
-        if new is None:
-            return None
-        text = new
-    return text if tested else None
+    if not tests:
+        return
+    _require_assigned_once(context, function, name)
+    scope = Scope(context.tree, function)
+    edits = [_rewrite_check(context, scope, name, node) for node in tests]
+    yield Candidate(
+        context.file_edits(edits, imports=("import torch",)),
+        settings={"capture_scalar_outputs": True},
+    )
 
 
-def _bound_at(spot: Spot, function: ast.FunctionDef) -> str | None:
-    """The name that the number gets, if it gets no other value anywhere."""
-    statement = next(iter(statements_at(function, spot.cause.line)), None)
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value):
-            if not _reads_out(value):
-                return None
-            others = [s for s in function.body if s is not statement and name in stored_names(s)]
-            is_own = name in {argument.arg for argument in function.args.args}
-            return None if others or is_own else name
-    return None
-
-
-def _reads_out(node: ast.Call) -> bool:
-    match node.func:
+def _number_at(context: BreakContext) -> str:
+    """Return the name in `n = x.item()` or `n = int(x)`; empty for any other statement."""
+    match context.statements[:1]:
+        case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function))]:
+            pass
+        case _:
+            return ""
+    match function:
         case ast.Attribute(attr="item") | ast.Name(id="int" | "float"):
-            return True
-    return False
+            return name
+    return ""
+
+
+def _require_assigned_once(context: BreakContext, function: ast.FunctionDef, name: str) -> None:
+    """Decline a number that has other values elsewhere."""
+    statement = context.statements[0]
+    if not any(each is statement for each in function.body):
+        raise Declined(f"`{name}` is assigned inside a block", statement)
+    for other in function.body:
+        if other is not statement and name in stored_names(other):
+            raise Declined(f"`{name}` is assigned again", other)
+    if name in {argument.arg for argument in function.args.args}:
+        raise Declined(f"`{name}` is an argument as well", statement)
+
+
+def _rewrite_check(context: BreakContext, scope: Scope, name: str, node: BranchNode) -> Edit:
+    if isinstance(node, ast.If | ast.Assert):
+        branch = TensorBranch(node, node, scope, context.text, node.test, is_symbol=True)
+        edit = assert_rewrite(branch)
+        if edit is not None:
+            return edit
+    raise Declined(f"`{name}` decides a branch that does not raise", node)

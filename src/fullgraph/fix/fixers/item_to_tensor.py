@@ -1,17 +1,22 @@
-"""A number that is read out of a tensor, only to go into another one, stays a tensor.
+"""Keeps a number a tensor if it is only combined with tensors.
 
-`scale = x.abs().max().item()` needs a value while tracing, and there is none. Where the number only
-meets tensors, as in `x / scale`, a tensor of no dimensions does the same: `.detach()` in the place
-of `.item()`, because no gradient goes through a number. No setting is needed.
+What it does: `x / x.abs().max().item()` becomes `x / x.abs().max().detach()`. `.detach()` takes the
+place of `.item()`, because no gradient flows through a Python number. No setting is needed.
 
-A tensor of no dimensions does not widen the type of the tensors that it meets, as a number does
-not. Where plain arithmetic comes first (`0.5 * x.std().item() + 1`), Python has worked that out
-with 64 bits, so it is done with `.double()`; only sums, differences and products with plain
-numbers, and quotients by them, since dividing by the value can raise, and `**` rounds its own way.
-It is left alone wherever something else sees the number: a branch, a size, text, a result, another
-function, arithmetic with a second such number. `int()` cuts off and may raise, so it is changed for
-what is seen to be an integer. Types are not seen in the source, but they show in the proof: a
-number from an integer tensor that meets tensors of integers, for instance, must give the same type.
+Why it breaks: `.item()`, `float()` and `int()` need the value of a tensor while Dynamo traces, and
+there is none. A 0-d tensor does the same in arithmetic with tensors, in comparisons with them, and
+in methods such as `masked_fill`.
+
+Safety: exact. A 0-d tensor does not widen the dtype of the tensors that it is combined with, as a
+Python number does not. Python computes `0.5 * x.std().item() + 1` with 64 bits, so `.double()`
+comes first there. The source does not show dtypes, and verification compares them: the number of an
+integer tensor that is combined with integer tensors must give the same dtype.
+
+Not applied when: anything else uses the number: a branch, a size, a string, a result, another
+function, or arithmetic with a second such number. Of arithmetic with Python numbers, only sums,
+differences, products and quotients by a constant are kept. Division by the number can raise an
+error, and `**` rounds differently. `int()` truncates and may raise an error, so it is only replaced
+for a tensor that is known to hold integers.
 """
 
 from __future__ import annotations
@@ -19,328 +24,162 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import (
-    function_at,
-    nodes_at,
-    patched,
-    source_of,
-    swapped,
-    tree_of,
-)
-from fullgraph.fix.source.inference.tensors import Tensors, is_whole
+from fullgraph.fix.source.break_ids import DATA_DEPENDENT_OPERATOR, TENSOR_ITEM
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined, quoted
+from fullgraph.fix.source.edits import replace_node
+from fullgraph.fix.source.inference.kinds import KindInference
+from fullgraph.fix.source.inference.scope import Scope
+from fullgraph.fix.source.torch_ops import FILLS, TAKE_SCALAR
 
-TITLE = "a number out of a tensor → it stays a tensor"
+TITLE = "`.item()` in arithmetic with tensors → 0-d tensor"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = (TENSOR_ITEM, DATA_DEPENDENT_OPERATOR)
+CATEGORIES = ()
 
 _OPERATORS = ast.Add | ast.Sub | ast.Mult | ast.Div
-_METHODS = ("mul", "add", "sub", "div", "mul_", "add_", "sub_", "div_", "masked_fill")
-_FILLS = ("masked_fill_", "fill_")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.id not in ("GB0124", "GB0033"):
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the tensor in the place of its number."""
+    function = context.function
+    if function is None:
         return
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None:
-        return
-    for node in nodes_at(function, spot.cause.line, spot.cause.column):
-        reading = _read_from(node)
-        if reading is None:
+    for node in context.expressions:
+        read = _read_tensor(node)
+        if read is None:
             continue
-        flow = _Flow(function, Tensors(tree, function))
-        if flow.only_meets_tensors(node):
-            new = _kept(spot.text, *reading, flow)
-            if new is not None:
-                text = swapped(spot.text, [(node, new)])
-                yield Candidate(
-                    "item_to_tensor", TITLE, "rewrite", "exact", file=patched(spot, text)
-                )
+        tensor, reader = read
+        uses = _NumberUses(Scope(context.tree, function))
+        uses.require_tensors(node)
+        if reader == "int" and not uses.kinds.kind_of(tensor).integer:
+            raise Declined("`int` truncates, and the tensor may not hold integers", node)
+        new = _detached(context.source(tensor), tensor, reader, uses)
+        yield Candidate(context.file_edits([replace_node(context.text, node, new)]))
         return
 
 
-def _read_from(node: ast.expr) -> tuple[ast.expr, str] | None:
-    """The tensor that a number is read from, and how."""
+def _read_tensor(node: ast.expr) -> tuple[ast.expr, str] | None:
+    """Return the tensor that a number is read from, and what reads it; None for other nodes."""
     match node:
         case ast.Call(func=ast.Attribute(value=tensor, attr="item"), args=[], keywords=[]):
             return tensor, "item"
-        case ast.Call(func=ast.Name(id="float" | "int" as kind), args=[tensor], keywords=[]):
-            return tensor, kind
+        case ast.Call(func=ast.Name(id="float" | "int" as reader), args=[tensor], keywords=[]):
+            return tensor, reader
     return None
 
 
-def _kept(text: str, tensor: ast.expr, kind: str, flow: _Flow) -> str | None:
-    if kind == "int" and not is_whole(tensor):
-        return None
-    words = source_of(text, tensor)
+def _detached(source: str, tensor: ast.expr, reader: str, uses: _NumberUses) -> str:
+    """Return the source of a 0-d tensor without gradient that holds the number."""
     if not isinstance(tensor, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
-        words = f"({words})"
-    words += ".detach()"
-    if not flow.tensors.is_single(tensor):
-        # It may be part of another tensor that changes later, and a number has no dimensions.
-        words += ".clone().reshape(())"
-    if kind == "float" or flow.has_fractions or (flow.computes and not is_whole(tensor)):
-        words += ".double()"
-    return words
+        source = f"({source})"
+    source += ".detach()"
+    if not uses.kinds.kind_of(tensor).fresh_scalar:
+        # It may be a view of a tensor that changes later, and a number has no dimensions.
+        source += ".clone().reshape(())"
+    in_double = uses.has_arithmetic and not uses.kinds.kind_of(tensor).integer
+    return f"{source}.double()" if reader == "float" or uses.has_fractions or in_double else source
 
 
-class _Flow:
-    """Where a number goes in a function."""
+class _NumberUses:
+    """The uses of a number in a function."""
 
-    def __init__(self, function: ast.FunctionDef, tensors: Tensors) -> None:
-        self.tensors = tensors
-        # Whether there is plain arithmetic on the way, and such that leaves the integers.
-        self.computes = False
+    def __init__(self, scope: Scope) -> None:
+        function = scope.function
+        self.kinds = KindInference(scope)
+        # Whether Python computes with the number before a tensor does, and leaves the integers.
+        self.has_arithmetic = False
         self.has_fractions = False
         self._function = function
         self._parents = {
             child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)
         }
 
-    def only_meets_tensors(self, value: ast.expr) -> bool:
+    def require_tensors(self, value: ast.expr) -> None:
+        """Decline a number that is used other than with tensors."""
         parent = self._parents.get(value)
         match parent:
             case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
-                return self._joins(parent, right if left is value else left, value)
+                self._require_operand(parent, right if left is value else left, value)
             case ast.UnaryOp(op=ast.USub()):
-                return self.only_meets_tensors(parent)
+                self.require_tensors(parent)
             case ast.Compare(left=left, ops=[_], comparators=[right]):
-                return self.tensors.is_tensor(right if left is value else left)
+                other = right if left is value else left
+                if not self.kinds.kind_of(other).tensor:
+                    raise Declined(f"Python compares the number with {quoted(other)}", value)
             case ast.Assign(targets=[ast.Name(id=name)]):
-                return self._is_only_binding(name) and self._all_uses(name)
+                self._require_tensors_for_name(name, value)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args, keywords=[]):
-                return self._is_taken(owner, name, args, value)
-        return False
+                if not self._is_tensor_argument(owner, name, args, value):
+                    raise Declined(f"the number is passed to `{name}`", value)
+            case _:
+                raise Declined(_other_use(parent), value)
 
-    def _joins(self, parent: ast.BinOp, other: ast.expr, value: ast.expr) -> bool:
-        if self.tensors.is_tensor(other):
-            return True
+    def _require_operand(self, parent: ast.BinOp, other: ast.expr, value: ast.expr) -> None:
+        """Decline arithmetic with a value that is neither a tensor nor a constant."""
+        if self.kinds.kind_of(other).tensor:
+            return
         if not (isinstance(other, ast.Constant) and isinstance(other.value, int | float)):
-            return False
+            raise Declined(
+                f"the number is combined with {quoted(other)}, which may not be a tensor",
+                value,
+            )
         if isinstance(parent.op, ast.Div) and (parent.right is value or other.value == 0):
-            return False
-        self.computes = True
+            raise Declined("the division may raise ZeroDivisionError", value)
+        self.has_arithmetic = True
         self.has_fractions |= isinstance(other.value, float) or isinstance(parent.op, ast.Div)
-        return self.only_meets_tensors(parent)
+        self.require_tensors(parent)
 
-    def _is_taken(self, owner: ast.expr, name: str, args: list[ast.expr], value: ast.expr) -> bool:
-        """`x.mul(number)`, `x.masked_fill(mask, number)` and `torch.where(c, x, number)`"""
-        if name in (*_METHODS, *_FILLS):
-            return args[-1] is value and self.tensors.is_tensor(owner)
-        chosen = name == "where" and isinstance(owner, ast.Name) and owner.id == "torch"
+    def _is_tensor_argument(
+        self, owner: ast.expr, name: str, args: list[ast.expr], value: ast.expr
+    ) -> bool:
+        """Return whether a call takes a 0-d tensor in the place of the number.
+
+        `x.mul(number)`, `x.masked_fill(mask, number)` and `torch.where(c, x, number)` do.
+        """
+        if name in TAKE_SCALAR | FILLS:
+            return args[-1] is value and self.kinds.kind_of(owner).tensor
+        is_where = name == "where" and isinstance(owner, ast.Name) and owner.id == "torch"
         others = [each for each in args[1:] if each is not value]
-        return chosen and len(args) == 3 and len(others) == 1 and self.tensors.is_tensor(others[0])
+        return (
+            is_where
+            and len(args) == 3
+            and len(others) == 1
+            and self.kinds.kind_of(others[0]).tensor
+        )
 
-    def _is_only_binding(self, name: str) -> bool:
-        stores = [
+    def _require_tensors_for_name(self, name: str, value: ast.expr) -> None:
+        """Decline a name that is bound again, or used other than with tensors."""
+        names = [
             node
             for node in ast.walk(self._function)
-            if isinstance(node, ast.Name) and node.id == name and not _is_load(node)
+            if isinstance(node, ast.Name) and node.id == name
         ]
-        return len(stores) == 1
-
-    def _all_uses(self, name: str) -> bool:
-        uses = [
-            node
-            for node in ast.walk(self._function)
-            if isinstance(node, ast.Name) and node.id == name and _is_load(node)
-        ]
-        return bool(uses) and all(map(self.only_meets_tensors, uses))
+        uses = [node for node in names if isinstance(node.ctx, ast.Load)]
+        if len(names) - len(uses) != 1:
+            raise Declined(f"`{name}` is assigned more than once", value)
+        if not uses:
+            raise Declined(f"`{name}` is not used in this function", value)
+        for use in uses:
+            self.require_tensors(use)
 
 
-def _is_load(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
-
-
-CHANGES = {
-    "a scale from the largest value": """
-import torch
-
-def f(x):
-    scale = x.abs().max().item()
-    return torch.round(x / scale * 127)
-
-def inputs():
-    return (torch.randn(4, 8, requires_grad=True),)
-""",
-    "no gradient goes through the mean": """
-import torch
-
-def f(x):
-    return (x - x.mean().item()).square()
-
-def inputs():
-    return (torch.randn(4, 8, requires_grad=True),)
-""",
-    "a parameter that is read": """
-import torch
-from torch import nn
-
-class Scaled(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.tensor([0.5]))
-        self.layer = nn.Linear(8, 8)
-
-    def forward(self, x):
-        return self.layer(x) * self.scale.item()
-
-f = Scaled()
-
-def inputs():
-    return (torch.randn(2, 8),)
-""",
-    "a threshold that is computed": """
-import torch
-
-def f(x):
-    limit = 0.3 * x.std().item() + 1e-3
-    return torch.where(x.abs() > limit, x, torch.zeros_like(x))
-
-def inputs():
-    return (torch.randn(64),)
-""",
-    "a count that divides": """
-import torch
-import torch.nn.functional as F
-
-def f(logits, labels):
-    counted = (labels != -100).sum().item()
-    loss = F.cross_entropy(logits, labels, ignore_index=-100, reduction="none")
-    return loss.sum() / counted
-
-def inputs():
-    return torch.randn(5, 7, requires_grad=True), torch.tensor([1, 2, -100, 3, -100])
-""",
-    "the smallest value as filling": """
-import torch
-
-def f(x, mask):
-    lowest = x.min().item()
-    return x.masked_fill(mask, lowest) - lowest
-
-def inputs():
-    return torch.randn(3, 4), torch.rand(3, 4) > 0.5
-""",
-    "a third of a count": """
-import torch
-
-def f(x, mask):
-    share = (mask > 0).sum().item() / 3 + 0.1
-    return x.abs() * share
-
-def inputs():
-    return torch.randn(3, 4), torch.tensor([1, 0, 1, 1, 0, 1, 1])
-""",
-    "half the width": """
-import torch
-
-def f(x):
-    return x.half() * x.abs().max().item()
-
-def inputs():
-    return (torch.randn(3, 4),)
-""",
-}
-REFUSES = {
-    "one over what may be zero": """
-import torch
-
-def f(x):
-    return x * (1.0 / x.sum().item())
-
-def inputs():
-    return (torch.ones(4),)
-""",
-    "the number is a result": """
-import torch
-
-def f(x):
-    scale = x.abs().max().item()
-    return x / scale, scale
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a branch on the number": """
-import torch
-
-def f(x):
-    total = x.sum().item()
-    if total > 0:
-        x = x * 2
-    return x - total
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "what int cuts off": """
-import torch
-
-def f(x):
-    return x * int(x.abs().max())
-
-def inputs():
-    return (torch.randn(4) * 10,)
-""",
-    "a wider type": """
-import torch
-
-def f(x, weight):
-    return x.abs() * weight.sum().item()
-
-def inputs():
-    return torch.arange(4), torch.randn(3, dtype=torch.float64)
-""",
-    "a number in a message": """
-import torch
-
-def f(x):
-    total = x.sum().item()
-    print(f"total {total}")
-    return x - total
-
-def inputs():
-    return (torch.ones(4),)
-""",
-    "numbers that meet first": """
-import torch
-
-def f(x, y):
-    return x * (x.sum().item() * y.sum().item())
-
-def inputs():
-    return torch.randn(40), torch.randn(40)
-""",
-    "a power": """
-import torch
-
-def f(x, y):
-    return x.abs() ** y.mean().item()
-
-def inputs():
-    return torch.randn(40), torch.full((4,), 2.0)
-""",
-    "more than one element": """
-import torch
-
-def f(x, y):
-    return x.abs() * y.item()
-
-def inputs():
-    return torch.randn(3), torch.randn(3)
-""",
-    "a size": """
-import torch
-
-def f(x, n):
-    rows = n.sum().item()
-    return torch.zeros(rows) + x
-
-def inputs():
-    return torch.randn(1), torch.tensor([1, 2])
-""",
-}
+def _other_use(parent: ast.AST | None) -> str:
+    """Return the reason to keep a number, from the node that uses it."""
+    match parent:
+        case ast.BinOp(op=ast.Pow()):
+            return "`**` rounds differently for a tensor"
+        case ast.FormattedValue():
+            return "the number is formatted as a string"
+        case ast.Return() | ast.Assign() | ast.Tuple() | ast.List() | ast.Dict():
+            return "the number itself is returned or stored"
+        case ast.Subscript() | ast.Slice():
+            return "the number is used as an index"
+        case ast.Call(func=func):
+            return f"the number is passed to {quoted(func)}"
+        case ast.keyword():
+            return "the number is passed to another function"
+    return "the number is used other than in arithmetic with tensors"

@@ -1,57 +1,120 @@
-"""A random number is compared with a rate only where there is a rate.
+"""Tests the rate of a random layer drop before the random number.
 
-Models that drop whole layers while training draw a number for each layer and compare it:
-`if torch.rand([]) < self.layerdrop: continue`. Mostly the rate is zero, so that nothing is ever
-dropped, but Dynamo sees a branch on a tensor's value. The rate is a plain number; asked first,
-it settles the matter while tracing.
+What it does: with `drawn = torch.rand([])`, the test `if drawn < self.layerdrop:` becomes
+`if self.layerdrop > 0 and drawn < self.layerdrop:`.
 
-Exact: `torch.rand` gives numbers from 0 up to 1, and none of them is below a rate that is not
-above 0. The number is drawn as before, so later random numbers stay what they are. With a rate
-above 0 the break stays.
+Why it breaks: models that drop whole layers in training draw a random number for each layer and
+compare it with a rate. The rate is mostly zero, so that no layer is ever dropped. Dynamo sees a
+branch on a tensor's value. The rate is a Python number, and testing it first decides the branch at
+trace time.
+
+Safety: exact. `torch.rand` returns numbers from 0 up to 1, and none of them is less than a rate of
+0 or below. The number is still drawn, so that later random numbers do not change. If a backend does
+not draw it, verification rejects the fix.
+
+Not applied when: the number may be negative, or the result of the comparison is used for more than
+a test. With a rate above 0 the break remains.
 """
+
+from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import function_at, patched, source_of, swapped, tree_of
-from fullgraph.fix.source.names import dotted, imports_of
-from fullgraph.fix.source.trees import arguments_of
+from fullgraph.fix.source.break_ids import DATA_DEPENDENT_BRANCH
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import replace_nodes
+from fullgraph.fix.source.names import arguments_of, is_name_chain
 
-TITLE = "a random number against a rate → only where there is a rate"
+TITLE = "random layer drop → rate checked first"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = (DATA_DEPENDENT_BRANCH,)
+CATEGORIES = ()
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.id != "GB0170":
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the comparisons of the test at the break, each with a test of its rate."""
+    function = context.function
+    if function is None:
         return
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None:
-        return
+    line = context.cause.line
     tests = [each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp)]
-    here = [each for each in tests if each.lineno <= spot.cause.line <= (each.end_lineno or 0)]
-    drawn = _drawn_names(function, imports_of(tree))
-    for whole in (*here, *_earlier(here, tests, function)):
+    here = [each for each in tests if each.lineno <= line <= (each.end_lineno or each.lineno)]
+    numbers = _RandomNumbers(context, function)
+    for whole in (*here, *_values_of_tested_names(here, tests, numbers, function)):
         changes = [
-            (node, _with_rate_first(spot.text, node, whole))
-            for node in ast.walk(whole)
-            if _is_about(node, drawn) and isinstance(node, ast.Compare)
+            (comparison, _with_rate_first(context, comparison, whole))
+            for comparison in numbers.comparisons_in(whole)
         ]
         if changes:
-            patch = patched(spot, swapped(spot.text, changes))
-            yield Candidate("layerdrop_rate_first", TITLE, "rewrite", "exact", file=patch)
+            yield Candidate(context.file_edits(replace_nodes(context.text, changes)))
             return
 
 
-def _earlier(
-    here: list[ast.expr], tests: list[ast.expr], function: ast.FunctionDef
+class _RandomNumbers:
+    """The names of a function that hold random numbers."""
+
+    def __init__(self, context: BreakContext, function: ast.FunctionDef) -> None:
+        self._context = context
+        self._arguments = {each.arg for each in arguments_of(function)}
+        assignments = [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
+        # From the target of an assignment to the function that draws its value.
+        drawn = {
+            id(each.targets[0]): self._drawn_by(each.value)
+            for each in assignments
+            if len(each.targets) == 1
+        }
+        # From each name to the functions that draw its values; an empty one for another value.
+        self._sources: dict[str, set[str]] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                self._sources.setdefault(node.id, set()).add(drawn.get(id(node), ""))
+
+    def _drawn_by(self, value: ast.expr) -> str:
+        """Return the function that draws one random number; empty for other values."""
+        match value:
+            case ast.Call(func=func, args=[size], keywords=[]):
+                is_one = isinstance(size, ast.Constant) and size.value == 1
+                is_scalar = isinstance(size, ast.List | ast.Tuple) and not size.elts
+                name = self._context.name(func)
+                return name if (is_one or is_scalar) and name.startswith("torch.rand") else ""
+        return ""
+
+    def comparisons_in(self, whole: ast.expr) -> list[ast.Compare]:
+        """Return the comparisons of a random number from 0 to 1 with a rate.
+
+        Declined is raised for a name that may have another value.
+        """
+        found: list[ast.Compare] = []
+        for node in ast.walk(whole):
+            match node:
+                case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[rate]):
+                    if is_name_chain(rate) and any(self._sources.get(name, ())):
+                        self._require_not_negative(name, node)
+                        found.append(node)
+        return found
+
+    def _require_not_negative(self, name: str, node: ast.Compare) -> None:
+        sources = self._sources[name]
+        for source in sorted(sources - {"torch.rand", ""}):
+            raise Declined(f"`{source}` may return a negative number", node)
+        if sources != {"torch.rand"} or name in self._arguments:
+            raise Declined(f"`{name}` may have another value than the random number", node)
+
+
+def _values_of_tested_names(
+    here: list[ast.expr],
+    tests: list[ast.expr],
+    numbers: _RandomNumbers,
+    function: ast.FunctionDef,
 ) -> Iterator[ast.expr]:
-    """What the names in a test were set to, if nobody but tests asks for them."""
-    in_tests = {id(node) for test in tests for node in _asked(test)}
-    for name in {each.id for test in here for each in _asked(test)}:
+    """Yield the values of names in a test; Declined if such a name is used elsewhere too."""
+    in_tests = {id(node) for test in tests for node in _tested_names(test)}
+    for name in sorted({each.id for test in here for each in _tested_names(test)}):
         names = [
             node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name
         ]
@@ -61,178 +124,31 @@ def _earlier(
             for each in ast.walk(function)
             if isinstance(each, ast.Assign) and any(target in names for target in each.targets)
         ]
-        stores = len(names) - len(reads)
-        if len(values) == stores == 1 and all(id(node) in in_tests for node in reads):
-            yield values[0]
+        if not len(values) == len(names) - len(reads) == 1:
+            continue
+        if not all(id(node) in in_tests for node in reads):
+            if numbers.comparisons_in(values[0]):
+                raise Declined(f"`{name}` is used for more than a test", values[0])
+            continue
+        yield values[0]
 
 
-def _asked(test: ast.expr) -> Iterator[ast.Name]:
-    """The names of which a test wants to know nothing but whether they are true."""
+def _tested_names(test: ast.expr) -> Iterator[ast.Name]:
+    """Yield the names of a test that are only converted to a boolean."""
     match test:
         case ast.Name():
             yield test
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield from _asked(operand)
+            yield from _tested_names(operand)
         case ast.BoolOp(values=values):
             for each in values:
-                yield from _asked(each)
+                yield from _tested_names(each)
 
 
-def _is_about(node: ast.AST, drawn: set[str]) -> bool:
-    match node:
-        case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[rate]):
-            return name in drawn and _is_chain(rate)
-    return False
-
-
-def _with_rate_first(text: str, node: ast.Compare, whole: ast.expr) -> str:
-    new = f"{source_of(text, node.comparators[0])} > 0 and {source_of(text, node)}"
-    of_all = (
-        isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And) and node in whole.values
-    )
-    return new if node is whole or of_all else f"({new})"
-
-
-def _is_chain(node: ast.expr) -> bool:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _drawn_names(function: ast.FunctionDef, imports: dict[str, str]) -> set[str]:
-    """Names that only ever hold one random number between 0 and 1."""
-    stores = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    ]
-    drawn = {
-        id(each.targets[0])
-        for each in ast.walk(function)
-        if isinstance(each, ast.Assign) and len(each.targets) == 1 and _draws(each.value, imports)
-    }
-    arguments = {each.arg for each in arguments_of(function)}
-    others = {node.id for node in stores if id(node) not in drawn}
-    return {node.id for node in stores} - others - arguments
-
-
-def _draws(value: ast.expr, imports: dict[str, str]) -> bool:
-    match value:
-        case ast.Call(func=func, args=[size], keywords=[]):
-            one = isinstance(size, ast.Constant) and size.value == 1
-            none = isinstance(size, ast.List | ast.Tuple) and not size.elts
-            return (one or none) and dotted(func, imports) == "torch.rand"
-    return False
-
-
-CHANGES = {
-    "layers that could be dropped": """
-import torch
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
-        self.layerdrop = 0.0
-
-    def forward(self, x):
-        for layer in self.layers:
-            if self.training:
-                dropout_probability = torch.rand([])
-                if dropout_probability < self.layerdrop:
-                    continue
-            x = layer(x).relu()
-        return torch.nn.functional.dropout(x, 0.5, self.training)
-
-f = Model()
-
-def inputs():
-    return (torch.randn(3, 4),)
-""",
-    "decided before it is asked": """
-import torch
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
-        self.rate = 0.0
-
-    def forward(self, x, always=False):
-        for layer in self.layers:
-            drawn = torch.rand([])
-            skip_the_layer = self.training and (drawn < self.rate)
-            if not skip_the_layer or always:
-                x = layer(x).relu()
-        return x
-
-f = Model()
-
-def inputs():
-    return (torch.randn(3, 4),)
-""",
-}
-
-REFUSES = {
-    "there is a rate": """
-import torch
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(4, 4)
-        self.layerdrop = 0.5
-
-    def forward(self, x):
-        drawn = torch.rand([])
-        if drawn < self.layerdrop:
-            return x
-        return self.layer(x)
-
-f = Model()
-
-def inputs():
-    return (torch.randn(3, 4),)
-""",
-    "numbers on both sides of zero": """
-import torch
-
-RATE = 0.0
-
-def f(x):
-    drawn = torch.randn([])
-    if drawn < RATE:
-        x = x + 1
-    return x * 2
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "another value now and then": """
-import torch
-
-def f(x, rate):
-    drawn = torch.rand([])
-    if x.shape[0] > 2:
-        drawn = drawn - 1
-    if drawn < rate:
-        x = x + 1
-    return x * 2
-
-def inputs():
-    return torch.randn(4), 0.0
-""",
-    "the outcome is more than a truth value": """
-import torch
-
-def f(x, rate):
-    drawn = torch.rand([])
-    skip = drawn < rate
-    if skip:
-        x = x + 1
-    return x * 2, skip
-
-def inputs():
-    return torch.randn(4), 0.0
-""",
-}
+def _with_rate_first(context: BreakContext, comparison: ast.Compare, whole: ast.expr) -> str:
+    """Return the source of a comparison behind a test of its rate."""
+    new = f"{context.source(comparison.comparators[0])} > 0 and {context.source(comparison)}"
+    match whole:
+        case ast.BoolOp(op=ast.And(), values=operands) if comparison in operands:
+            return new
+    return new if comparison is whole else f"({new})"

@@ -1,41 +1,32 @@
-"""Where a break stays, it cuts the program once, and not once for each function around it.
+"""Splits the program once at a break that remains, instead of once per calling function.
 
-A break inside of a function that a compiled one calls ends the graph of the caller, those of all
-functions in between, and its own: each of them is compiled in two parts. With
-`nested_graph_breaks` Dynamo resumes in the middle of the whole stack, so that there is one cut.
+What it does: sets `torch._dynamo.config.nested_graph_breaks`.
 
-Exact: the same operators run in the same order. The break is still there, so this comes last.
+Why it breaks: a break in a function that a compiled function calls also ends the graphs of all
+callers, and each of them is compiled in two parts. With the setting, Dynamo resumes in the middle
+of the whole call stack, so that there is one split.
+
+Safety: exact. The same operators run in the same order. The break remains, so this comes last.
+
+Not applied when: a trial shows that there are not fewer graphs.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
+from fullgraph.fix.source.context import BreakContext
 
-TITLE = "a break in a called function → one cut instead of one a caller"
-KIND = "ease"
+TITLE = "break in a called function → one split instead of one per caller"
+KIND = "mitigate"
 SAFETY = "exact"
+IDS = ()
+CATEGORIES = ()
+ANY_BREAK = True
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    setting = {"nested_graph_breaks": True}
-    yield Candidate("nested_graph_breaks", TITLE, "ease", "exact", settings=setting)
-
-
-# Both still break: what counts is the number of graphs, which
-# tests/fix/search/test_search.py looks at.
-CHANGES: dict[str, str] = {}
-REFUSES = {
-    "nothing around it": """
-import time
-import torch
-
-def f(x):
-    y = x.sin()
-    time.sleep(0)
-    return y.cos()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the setting."""
+    yield Candidate(settings={"nested_graph_breaks": True})

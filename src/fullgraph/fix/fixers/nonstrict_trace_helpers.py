@@ -1,202 +1,97 @@
-"""A pure helper whose Python Dynamo cannot follow is traced by running it.
+"""Runs a pure helper during tracing instead of reading its Python code.
 
-Dynamo reads a function's bytecode, and breaks at what it does not know: a function that is written
-in C, an unusual class, a method that it has no rule for. `torch._dynamo.nonstrict_trace` has the
-function run instead, with stand-ins for its tensors, and what it does to them becomes part of the
-graph, gradients included.
+What it does: decorates the helper with `torch._dynamo.nonstrict_trace`. Dynamo then runs the
+function with fake tensors, and the operators that it calls become part of the graph, with their
+gradients.
 
-Exact for a function that can be read as pure, since whatever else it does would happen only once,
-and for one that does not look into its tensors: those have no values while tracing, so that is
-found out when it is tried. Functions inside of others and methods stay as they are: what they take
-from around them would be taken once.
+Why it breaks: Dynamo interprets a function's bytecode, and breaks at code that it does not support:
+a function that is written in C, an unusual class, an unknown method.
+
+Safety: exact for a function whose source shows that it is pure, since any side effect would happen
+only once. Fake tensors have no values, so that a trial rejects a function that reads them.
+
+Not applied when: the function is not pure, has a decorator, is used other than by calling it, or
+has a default value that can be mutated. Methods and inner functions are never changed: the values
+that they read from around them would be read only once.
 """
+
+from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.model import Candidate, FilePatch
-from fullgraph.fix.purity.static import findings_in
-from fullgraph.fix.source.edits import function_at, tree_of
-from fullgraph.fix.source.module_symbols import Definitions
-from fullgraph.fix.source.text import lines_of, with_imports
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.model import Candidate, Refusal
+from fullgraph.fix.purity.static import static_findings
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import insert_lines
 
-TITLE = "a helper that Dynamo cannot follow → traced by running it"
+TITLE = "helper that cannot be traced → `nonstrict_trace`"
 KIND = "escape"
 SAFETY = "exact"
+IDS = ()
+CATEGORIES = ("untraced-calls", "python", "context-managers")
 
-_CATEGORIES = ("untraced-calls", "python", "context-managers")
 _DECORATOR = "torch._dynamo.nonstrict_trace"
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if spot.cause.category not in _CATEGORIES:
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the helper that contains the break with the decorator."""
+    function = context.function
+    if function is None or not _is_helper(context, function):
         return
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None or not _is_helper(function, tree):
-        return
-    if findings_in(tree, function.name) or _reads_defaults(function):
-        return
-    lines = lines_of(spot.text)
-    lines.insert(function.lineno - 1, f"@{_DECORATOR}\n")
-    text, imports = with_imports("".join(lines), ("import torch",))
-    # The same for a program that has it already.
+    _require_plain_function(context, function)
     name = function.name
-    patch = FilePatch(spot.cause.file, text, (*imports, f"{name} = {_DECORATOR}({name})"))
-    yield Candidate("nonstrict_trace_helpers", TITLE, "escape", "exact", file=patch)
+    findings = static_findings(context.tree, name)
+    if findings:
+        reason = f"`{name}` is not pure; `fullgraph purity` lists the reasons"
+        yield Refusal(reason, findings[0].line)
+        return
+    edit = insert_lines(context.text, function.lineno, [f"@{_DECORATOR}"])
+    # A process that has loaded the file decorates the function that it has.
+    decoration = f"{name} = {_DECORATOR}({name})"
+    yield Candidate(
+        context.file_edits([edit], imports=("import torch",), module_additions=(decoration,))
+    )
 
 
-def _is_helper(function: ast.FunctionDef, tree: ast.Module) -> bool:
-    """A plain function at the top of the file that others call."""
-    if function not in tree.body or function.decorator_list:
-        return False
-    if Definitions(tree).functions.get(function.name) is not function:
-        return False
+def _is_helper(context: BreakContext, function: ast.FunctionDef) -> bool:
+    """Return whether a function is at module level and called by another one."""
+    is_inlined = len(context.cause.stack) > 1
+    called = _called_names(context)
+    is_called = any(id(use) in called for use in _uses(context, function))
+    return function in context.tree.body and (is_inlined or is_called)
+
+
+def _called_names(context: BreakContext) -> set[int]:
+    """Return the ids of the nodes that the file calls."""
+    return {id(node.func) for node in ast.walk(context.tree) if isinstance(node, ast.Call)}
+
+
+def _uses(context: BreakContext, function: ast.FunctionDef) -> list[ast.Name]:
+    """Return the uses of a function's name outside of the function."""
     inside = {id(node) for node in ast.walk(function)}
-    uses = [
+    return [
         node
-        for node in ast.walk(tree)
+        for node in ast.walk(context.tree)
         if isinstance(node, ast.Name) and node.id == function.name and id(node) not in inside
     ]
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    # Whoever else holds it holds what is not decorated.
-    return bool(uses) and all(id(use) in called for use in uses)
 
 
-def _reads_defaults(function: ast.FunctionDef) -> bool:
-    """A default that can be changed is a global by another name."""
-    defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
-    return not all(isinstance(each, ast.Constant) for each in defaults)
-
-
-CHANGES = {
-    "picked by a function in C": """
-import bisect
-import torch
-
-def shifted(x, edges, width):
-    place = bisect.bisect(edges, width)
-    return x.roll(place, 0) * (place + 1)
-
-def f(x):
-    return shifted(x.sin(), [2, 4, 8], 5).cos()
-
-def inputs():
-    return (torch.randn(6, 3, requires_grad=True),)
-""",
-    "a part that goes by the name": """
-import zlib
-import torch
-
-def part_for(name, x, parts=2):
-    chosen = zlib.crc32(name.encode()) % parts
-    return {"part": x.chunk(parts)[chosen], "place": chosen}
-
-def f(x):
-    return part_for("encoder", x * 2)["part"] + part_for("decoder", x)["part"]
-
-def inputs():
-    return (torch.randn(4, 3),)
-
-def more():
-    yield (torch.randn(8, 3),)
-""",
-}
-
-REFUSES = {
-    "it counts": """
-import bisect
-import torch
-
-calls = []
-
-def shifted(x, width):
-    calls.append(width)
-    return x.roll(bisect.bisect([2, 4, 8], width), 0) + len(calls) * 0
-
-def f(x):
-    return shifted(x.sin(), 5).cos()
-
-def inputs():
-    return (torch.randn(6),)
-""",
-    "it prints": """
-import bisect
-import torch
-
-def shifted(x, width):
-    place = bisect.bisect([2, 4, 8], width)
-    print("moved by", place)
-    return x.roll(place, 0)
-
-def f(x):
-    return shifted(x.sin(), 5).cos()
-
-def inputs():
-    return (torch.randn(6),)
-""",
-    "it looks into its tensor": """
-import bisect
-import torch
-
-GRADIENTS = False
-
-def bucket(x):
-    return x * (bisect.bisect([0.0, 1.0], float(x.sum())) + 1)
-
-def f(x):
-    return bucket(x.sin()).cos()
-
-def inputs():
-    return (torch.randn(6),)
-
-def more():
-    yield (torch.ones(6),)
-""",
-    "a global that may change": """
-import bisect
-import torch
-
-edges = [2, 4, 8]
-
-def shifted(x, width):
-    return x.roll(bisect.bisect(edges, width), 0)
-
-def f(x):
-    return shifted(x.sin(), 5).cos()
-
-def inputs():
-    return (torch.randn(6),)
-""",
-    "it writes to what it gets": """
-import bisect
-import torch
-
-def shifted(x, width):
-    x += bisect.bisect([2, 4, 8], width)
-    return x
-
-def f(x):
-    y = x.sin()
-    return shifted(y, 5).cos() + y
-
-def inputs():
-    return (torch.randn(6),)
-""",
-    "it is handed around": """
-import bisect
-import torch
-
-def shifted(x, width):
-    return x.roll(bisect.bisect([2, 4, 8], width), 0)
-
-ways = {"shifted": shifted}
-
-def f(x):
-    return ways["shifted"](x.sin(), 5).cos()
-
-def inputs():
-    return (torch.randn(6),)
-""",
-}
+def _require_plain_function(context: BreakContext, function: ast.FunctionDef) -> None:
+    """Decline a function that a decorator would not change for all of its callers."""
+    name = function.name
+    if function.decorator_list:
+        raise Declined(f"`{name}` has a decorator", function)
+    if context.symbols.functions.get(name) is not function:
+        raise Declined(f"`{name}` is defined more than once", function)
+    uses, called = _uses(context, function), _called_names(context)
+    if not uses:
+        raise Declined(f"`{name}` is not called in its own file", function)
+    for use in uses:
+        if id(use) not in called:
+            raise Declined(f"`{name}` is used other than by calling it", use)
+    for default in (*function.args.defaults, *filter(None, function.args.kw_defaults)):
+        if not isinstance(default, ast.Constant):
+            raise Declined(f"`{name}` has a default value that is not a constant", default)

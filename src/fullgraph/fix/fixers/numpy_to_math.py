@@ -1,17 +1,22 @@
-"""NumPy functions of plain numbers become functions of Python's own.
+"""Replaces NumPy functions of Python numbers with functions of `math`.
 
-`np.prod(x.shape[1:])` or `np.lcm(a, b)` is a number when the program runs, but Dynamo traces NumPy
-as operators on arrays: the number becomes a tensor, and a comparison with it a branch on a tensor.
-`math.prod`, `math.lcm`, `math.gcd`, `math.sqrt`, `math.ceil` and `math.floor` are worked out while
-tracing.
+What it does: `np.prod(x.shape[1:])` becomes `math.prod(x.shape[1:])`. The same applies to `lcm`,
+`gcd`, `sqrt`, and to `ceil` and `floor` inside `int()`.
 
-Only calls whose arguments are seen to be plain numbers are changed, and only where `int` for
-`numpy.int64` (or `float` for its subclass `numpy.float64`) makes no difference that can be seen:
-not where the result has an attribute taken, is shown with `!r`, or divides a plain number (Python
-raises where NumPy warns and gives infinity). `sqrt` only of what cannot be negative, `ceil` and
-`floor` only inside `int()`, where infinity and NaN raise the same in both. `np.log`, `np.exp` and
-the like stay: they may round differently. `np.prod` of no numbers at all is 1.0 and `math.prod`
-is 1; so it is changed for shapes, for lists with something in them, and inside `int()`.
+Why it breaks: the result is a number in eager mode, but Dynamo traces NumPy functions as operators
+on arrays. The number becomes a tensor, and a comparison with it a branch on a tensor. The functions
+of `math` are evaluated while Dynamo traces.
+
+Safety: exact. Only calls whose arguments are known to be Python numbers are changed, and only if
+`int` in the place of `numpy.int64` (or `float` in the place of its subclass `numpy.float64`) makes
+no observable difference. `np.prod` of no numbers is 1.0 and `math.prod` is 1, so it is changed for
+shapes, for lists that are not empty, and inside `int()`.
+
+Not applied when: the program reads an attribute of the result, asks for its type, shows it with
+`!r`, or divides a Python number by it: Python raises an error where NumPy warns and returns
+infinity. `sqrt` may get a negative number. `ceil` or `floor` is not inside `int()`, where infinity
+and NaN raise the same error in both. `np.log`, `np.exp` and similar functions may round
+differently.
 """
 
 from __future__ import annotations
@@ -20,342 +25,179 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.edits import (
-    function_at,
-    patched,
-    source_of,
-    statements_at,
-    swapped,
-    tree_of,
+from fullgraph.fix.source.break_ids import (
+    BUILTIN_OPERATOR,
+    DATA_DEPENDENT_BRANCH,
+    DATA_DEPENDENT_OPERATOR,
 )
-from fullgraph.fix.source.inference.numbers import Numbers
-from fullgraph.fix.source.names import dotted, imports_of, names_in
-from fullgraph.fix.source.trees import arguments_of, bound_in
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined, quoted
+from fullgraph.fix.source.edits import replace_nodes
+from fullgraph.fix.source.inference.kinds import KindInference
+from fullgraph.fix.source.inference.scope import Scope
+from fullgraph.fix.source.locate import function_at
+from fullgraph.fix.source.names import arguments_of, bound_in, names_in
 
-TITLE = "NumPy on plain numbers → math"
+TITLE = "NumPy on Python numbers → math"
 KIND = "rewrite"
 SAFETY = "exact"
+IDS = (DATA_DEPENDENT_BRANCH, DATA_DEPENDENT_OPERATOR, BUILTIN_OPERATOR)
+CATEGORIES = ()
+ANY_BREAK = True
 
-_WHERE = re.compile(r'^# File "(?P<file>.+)", line (?P<line>\d+), in ', re.MULTILINE)
-_WHOLE = ("lcm", "gcd")
-_TO_INT = ("ceil", "floor")
+# The lines of a traceback in Dynamo's explanation of a break.
+_TRACEBACK_LINE = re.compile(r'^# File "(?P<file>.+)", line (?P<line>\d+), in ', re.MULTILINE)
+_OF_TWO_INTEGERS = ("lcm", "gcd")
+_TO_INTEGER = ("ceil", "floor")
+_ROUNDING = ("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sin", "cos", "tanh")
+_FUNCTIONS = (*_OF_TWO_INTEGERS, *_TO_INTEGER, *_ROUNDING, "sqrt", "prod")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if "numpy" not in spot.text:
-        return
-    tree = tree_of(spot.text)
-    if tree is None:
-        return
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the NumPy calls that the break results from, as calls of `math`."""
     changes: dict[ast.expr, str] = {}
-    for call in _calls(spot, tree):
-        changes |= _Rewrite(spot, tree, call).changes()
+    declined: Declined | None = None
+    for function, call in _numpy_calls(context):
+        try:
+            changes |= _NumpyCall(context, function, call).changes()
+        except Declined as reason:
+            declined = declined or reason
     if changes:
-        text = swapped(spot.text, changes.items())
-        yield Candidate(
-            "numpy_to_math", TITLE, "rewrite", "exact", file=patched(spot, text, "import math")
-        )
+        edits = replace_nodes(context.text, changes.items())
+        yield Candidate(context.file_edits(edits, imports=("import math",)))
+    # Other breaks may be on the line of a NumPy call without resulting from it.
+    elif declined is not None and context.cause.id in IDS:
+        raise declined
 
 
-def _calls(spot: Spot, tree: ast.Module) -> list[ast.Call]:
-    """The calls that the break goes back to: on its line, or where its numbers come from."""
-    lines = {int(each["line"]) for each in _WHERE.finditer(spot.cause.explanation)
-             if each["file"] == spot.cause.file}  # fmt: skip
-    around = statements_at(tree, spot.cause.line)
-    function = function_at(tree, spot.cause.line)
-    if around and not isinstance(around[0], ast.FunctionDef):
-        lines.add(spot.cause.line)
-        names = names_in(around[0])
-        for each in ast.walk(function) if function else ():
-            if isinstance(each, ast.Assign) and names & names_in(_targets(each)):
-                lines.update(range(each.lineno, (each.end_lineno or each.lineno) + 1))
-    imports = imports_of(tree)
-    return [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and node.lineno in lines
-        and dotted(node.func, imports).startswith("numpy.")
+def _numpy_calls(context: BreakContext) -> list[tuple[ast.FunctionDef, ast.Call]]:
+    """Return the calls of the known NumPy functions that a break may result from.
+
+    They are on the line of the break, bind a name that it uses, or are in its traceback.
+    """
+    if "numpy" not in context.text:
+        return []
+    lines = _lines_to_search(context)
+    names = {f"numpy.{name}" for name in _FUNCTIONS}
+    calls = [
+        (function_at(context.tree, node.lineno), node)
+        for node in ast.walk(context.tree)
+        if isinstance(node, ast.Call) and node.lineno in lines and context.name(node.func) in names
     ]
+    return [(function, call) for function, call in calls if function is not None]
 
 
-def _targets(assignment: ast.Assign) -> ast.AST:
-    return ast.Tuple(assignment.targets, ast.Load())
+def _lines_to_search(context: BreakContext) -> set[int]:
+    lines = {
+        int(match["line"])
+        for match in _TRACEBACK_LINE.finditer(context.cause.explanation)
+        if match["file"] == context.cause.file
+    }
+    if not context.statements or isinstance(context.statements[0], ast.FunctionDef):
+        return lines
+    lines.add(context.cause.line)
+    used = names_in(context.statements[0])
+    for node in ast.walk(context.function) if context.function else ():
+        if isinstance(node, ast.Assign) and any(used & names_in(each) for each in node.targets):
+            lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
 
 
-class _Rewrite:
+class _NumpyCall:
     """One call of a NumPy function."""
 
-    def __init__(self, spot: Spot, tree: ast.Module, call: ast.Call) -> None:
-        self._spot = spot
+    def __init__(self, context: BreakContext, function: ast.FunctionDef, call: ast.Call) -> None:
+        self._context = context
         self._call = call
-        self._name = dotted(call.func, imports_of(tree)).removeprefix("numpy.")
-        self._function = function_at(tree, call.lineno)
+        self._name = context.name(call.func).removeprefix("numpy.")
+        self._function = function
+        self._kinds = KindInference(Scope(context.tree, function))
         self._parents = {
-            child: node
-            for node in (ast.walk(self._function) if self._function else ())
-            for child in ast.iter_child_nodes(node)
+            child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)
         }
 
     def changes(self) -> dict[ast.expr, str]:
-        """From nodes to their new words; none if it is better left alone."""
-        function, call = self._function, self._call
-        if function is None or call.keywords or not call.args:
-            return {}
-        taken = bound_in(function) | {each.arg for each in arguments_of(function)}
-        if "math" in taken or any(isinstance(each, ast.Starred) for each in call.args):
-            return {}
-        self._numbers = Numbers(function)
-        if not self._is_unseen(call):
-            return {}
-        return self._new_words()
+        """Return new source for nodes of the call; Declined is raised if it stays."""
+        call, function = self._call, self._function
+        if call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
+            raise Declined(f"`{self._name}` has keyword or starred arguments", call)
+        if "math" in bound_in(function) | {each.arg for each in arguments_of(function)}:
+            raise Declined("`math` is the name of a local variable", call)
+        self._require_unobserved(call)
+        self._require_numbers()
+        if self._name in _ROUNDING:
+            raise Declined(f"`math.{self._name}` may round differently", call)
+        conversion = self._conversion()
+        if self._name in _TO_INTEGER and conversion is not None:
+            return {conversion: f"math.{self._name}({self._context.source(call.args[0])})"}
+        return {call.func: f"math.{self._name}"}
 
-    def _new_words(self) -> dict[ast.expr, str]:
+    def _require_numbers(self) -> None:
+        """Decline arguments that may not be Python numbers, or not those of the function."""
         arguments = self._call.args
-        in_int = self._around_it("int")
-        if self._name in _WHOLE and len(arguments) == 2:
-            known = all(self._is_number(each) for each in arguments)
-            return {self._call.func: f"math.{self._name}"} if known else {}
-        if len(arguments) != 1:
-            return {}
-        argument = arguments[0]
-        if self._name == "sqrt" and self._numbers.not_negative(argument):
-            return {self._call.func: "math.sqrt"}
-        if self._name == "prod" and self._is_product(argument, in_int is not None):
-            return {self._call.func: "math.prod"}
-        if self._name in _TO_INT and in_int is not None and self._is_number(argument):
-            words = f"math.{self._name}({source_of(self._spot.text, argument)})"
-            return {in_int: words}
-        return {}
+        if len(arguments) != (2 if self._name in _OF_TWO_INTEGERS else 1):
+            raise Declined(f"`{self._name}` has more or fewer arguments", self._call)
+        if self._name in _TO_INTEGER and self._conversion() is None:
+            raise Declined(f"`math.{self._name}` raises an error for infinity", self._call)
+        if self._name == "prod":
+            self._require_product(arguments[0])
+        elif self._name == "sqrt":
+            if not self._kinds.kind_of(arguments[0]).nonnegative:
+                raise Declined(f"{quoted(arguments[0])} may be negative, or an array", self._call)
+        else:
+            for argument in arguments:
+                self._require_number(argument)
 
-    def _around_it(self, name: str) -> ast.Call | None:
-        """The call `name(this)`."""
+    def _require_product(self, argument: ast.expr) -> None:
+        if self._kinds.kind_of(argument).shape:
+            return
+        if not isinstance(argument, ast.List | ast.Tuple):
+            raise Declined(f"{quoted(argument)} may be an array", argument)
+        if not argument.elts and self._conversion() is None:
+            raise Declined("the product of no numbers is a float in NumPy", argument)
+        for element in argument.elts:
+            self._require_number(element)
+
+    def _require_number(self, node: ast.expr) -> None:
+        """Decline an argument that is not a number by its source, nor a constant in the graph."""
+        if self._kinds.kind_of(node).number:
+            return
+        only_constants = rf"\bwrapped_{self._name}\(([^a-z]*)\)"
+        is_traced = re.search(only_constants, self._context.cause.explanation) is not None
+        if isinstance(node, ast.Starred) or not is_traced:
+            raise Declined(f"{quoted(node)} may not be a Python number", node)
+
+    def _conversion(self) -> ast.Call | None:
+        """Return the call `int(...)` around this call; None without one."""
         match self._parents.get(self._call):
-            case ast.Call(func=ast.Name(id=found), args=[_], keywords=[]) as outer if found == name:
+            case ast.Call(func=ast.Name(id="int"), args=[_], keywords=[]) as outer:
                 return outer
         return None
 
-    def _is_product(self, argument: ast.expr, in_int: bool) -> bool:
-        if self._numbers.is_shape(argument):
-            return True
-        if not isinstance(argument, ast.List | ast.Tuple):
-            return False
-        return bool(argument.elts or in_int) and all(map(self._is_number, argument.elts))
-
-    def _is_number(self, node: ast.expr) -> bool:
-        """By what is seen of it; or by the graph, where the call has only constants in it."""
-        if self._numbers.is_number(node):
-            return True
-        if isinstance(node, ast.Starred):
-            return False
-        traced = rf"\bwrapped_{self._name}\(([^a-z]*)\)"
-        return re.search(traced, self._spot.cause.explanation) is not None
-
-    def _is_unseen(self, value: ast.expr) -> bool:
-        """Whether nobody can tell a NumPy number here from a plain one."""
+    def _require_unobserved(self, value: ast.expr) -> None:
+        """Decline a result whose type the program may observe: a NumPy number or a Python one."""
         parent = self._parents.get(value)
         match parent:
-            case ast.Attribute() | ast.FormattedValue(conversion=114):
-                return False
-            case ast.Call(func=ast.Name(id="isinstance" | "type" | "repr")):
-                return False
+            case ast.Attribute(attr=attribute):
+                raise Declined(f"`.{attribute}` of the result is used", value)
+            case ast.FormattedValue(conversion=114):
+                raise Declined("the result is shown with `!r`", value)
+            case ast.Call(func=ast.Name(id="isinstance" | "type" | "repr" as function)):
+                raise Declined(f"`{function}` shows the type of the result", value)
             case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right, left=left):
-                if right is value and self._numbers.is_number(left) and self._name == "prod":
-                    return False
+                if right is value and self._kinds.kind_of(left).number and self._name == "prod":
+                    raise Declined("Python raises an error where NumPy divides by zero", value)
             case ast.Assign(targets=[ast.Name(id=name)]):
-                return all(self._is_unseen(each) for each in self._uses(name))
+                for use in self._uses_of(name):
+                    self._require_unobserved(use)
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr():
-                return False
-        return True
+                raise Declined("the result is not simply bound to a name", value)
 
-    def _uses(self, name: str) -> list[ast.Name]:
+    def _uses_of(self, name: str) -> list[ast.Name]:
         return [
-            each
-            for each in self._parents
-            if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
+            node
+            for node in self._parents
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
         ]
-
-
-CHANGES = {
-    "a branch on a product of sizes": """
-import numpy as np
-import torch
-
-def f(x):
-    cells = np.prod(x.shape[1:])
-    if cells > 4:
-        return x * 2
-    return x
-
-def inputs():
-    return (torch.randn(2, 3, 4),)
-""",
-    "a helper that finds a common multiple": """
-import numpy as np
-import torch
-from torch import nn
-
-def chunk_length(config):
-    return np.lcm(config["first"], config["second"])
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.config = {"first": 4, "second": 6}
-        self.layer = nn.Linear(8, 8)
-
-    def forward(self, x):
-        chunk = chunk_length(self.config)
-        must_pad = x.shape[1] % chunk != 0 and x.shape[1] > 2
-        if must_pad:
-            x = nn.functional.pad(x, (0, 0, 0, chunk - x.shape[1] % chunk))
-        return self.layer(x)
-
-f = Model()
-
-def inputs():
-    return (torch.randn(2, 10, 8),)
-""",
-    "a loop as long as a divisor": """
-import numpy as np
-import torch
-
-def f(x):
-    heads = 4
-    for _ in range(np.gcd(heads, 6)):
-        x = x + 1
-    return x
-
-def inputs():
-    return (torch.randn(4, 6),)
-""",
-    "a root that decides": """
-import numpy
-import torch
-
-def f(x):
-    scale = numpy.sqrt(x.shape[-1])
-    return x / scale if scale > 2 else x
-
-def inputs():
-    return (torch.randn(3, 16),)
-""",
-    "a product of sizes as a size": """
-import numpy as np
-import torch
-
-def f(x):
-    return x.reshape(np.prod(x.shape[:2]), -1) + 1
-
-def inputs():
-    return (torch.randn(2, 3, 4),)
-""",
-}
-REFUSES = {
-    "a product of a tensor's values": """
-import numpy as np
-import torch
-
-def f(x, sizes):
-    n = np.prod(sizes.numpy())
-    if n > 4:
-        return x * 2
-    return x
-
-def inputs():
-    return torch.randn(4), torch.tensor([2, 3])
-""",
-    "the type of the number is asked for": """
-import numpy as np
-import torch
-
-def f(x):
-    n = np.prod(x.shape)
-    if isinstance(n, np.integer) and n > 4:
-        return x * 2
-    return x
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a method of the number": """
-import numpy as np
-import torch
-
-def f(x):
-    n = np.prod(x.shape)
-    if n.astype(np.int8) > 4:
-        return x * 2
-    return x
-
-def inputs():
-    return (torch.randn(20, 30),)
-""",
-    "one over what may be zero": """
-import numpy as np
-import torch
-
-def f(x):
-    n = np.prod(x.shape[1:])
-    share = 1.0 / n
-    if share > 0.5:
-        return x + 1
-    return x
-
-def inputs():
-    return (torch.randn(3, 2),)
-
-def more():
-    yield (torch.randn(3, 0),)
-""",
-    "the root of what may be negative": """
-import numpy as np
-import torch
-
-def f(x, balance):
-    if not np.sqrt(balance) > 1:
-        return x * 2
-    return x
-
-def inputs():
-    return torch.randn(3), -4.0
-""",
-    "a logarithm rounds in its own way": """
-import numpy as np
-import torch
-
-def f(x):
-    if np.log(x.shape[0]) > 1:
-        return x * 2
-    return x
-
-def inputs():
-    return (torch.randn(3),)
-""",
-    "another thing is called math": """
-import numpy as np
-import torch
-
-def f(x, math):
-    if np.prod(x.shape) > math:
-        return x * 2
-    return x
-
-def inputs():
-    return torch.randn(3), 2
-""",
-    "ceil of infinity is no error": """
-import numpy as np
-import torch
-
-def f(x, ratio):
-    if np.ceil(ratio) > 4:
-        return x * 2
-    return x
-
-def inputs():
-    return torch.randn(3), float("inf")
-""",
-}

@@ -1,38 +1,39 @@
-"""Breaks that the program itself asks for are taken out.
+"""Removes graph breaks that the program requests.
 
-`torch._dynamo.graph_break()` splits a graph on purpose, mostly to hunt a bug that is long gone, and
-`@torch.compiler.disable` keeps a helper out of compilation that may well compile by now. In eager
-both do nothing, so without them the results are the same, unless compiling goes wrong in the very
-way for which they were put there; that is what a proof finds out.
+What it does: deletes a call of `torch._dynamo.graph_break()`, or a `@torch.compiler.disable`
+decorator of a helper that may compile.
 
-Exact. There may be a reason that no result shows, as memory or the time it takes to compile, so
-this is an offer and the place says so. A `disable` that is not a plain decorator of a function in
-the same file stays, and so does one that gives its reason.
+Why it breaks: the program asks for the break. `graph_break()` splits a graph on purpose, mostly to
+find a bug that no longer exists, and `disable` excludes a helper from compilation. In eager mode
+neither has an effect. The results change only if compilation fails in the way for which they were
+added, and verification detects that.
+
+Safety: exact. There may be a reason that no result shows, such as memory or compile time, so the
+user decides.
+
+Not applied when: the `disable` states its reason, or is not the only decorator of a function in the
+same file.
 """
 
+from __future__ import annotations
+
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.model import Candidate, FilePatch
-from fullgraph.fix.source.edits import (
-    body_around,
-    calls_at,
-    patched,
-    stands_alone,
-    statements_at,
-    swapped,
-    tree_of,
-    without,
-)
-from fullgraph.fix.source.module_symbols import Definitions
-from fullgraph.fix.source.names import dotted, imports_of
-from fullgraph.fix.source.text import lines_of
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.model import Candidate
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import Edit, delete_statement, replace_lines, replace_node
+from fullgraph.fix.source.locate import body_around, class_at
+from fullgraph.fix.source.text import owns_its_lines
 
-TITLE = "a break that the program asks for → taken out"
+TITLE = "explicit graph break or `disable` → removed"
 KIND = "rewrite"
 SAFETY = "exact"
 ORDER = 1
+IDS = ()
+CATEGORIES = ("user-requested",)
 
 _BREAKS = tuple(
     f"torch._dynamo.{name}" for name in ("graph_break", "skip_frame", "step_unsupported")
@@ -40,193 +41,60 @@ _BREAKS = tuple(
 _DISABLES = ("torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    if not spot.cause.asked_for:
-        return
-    tree = tree_of(spot.text)
-    if tree is None:
-        return
-    imports = imports_of(tree)
-    patch = _without_call(spot, tree, imports) or _without_decorator(spot, tree, imports)
-    if patch is not None:
-        yield Candidate("remove_user_breaks", TITLE, "rewrite", "exact", file=patch)
-
-
-def _without_call(spot: Spot, tree: ast.Module, imports: Mapping[str, str]) -> FilePatch | None:
-    statement = next(iter(statements_at(tree, spot.cause.line)), None)
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the program without the call, or without the decorator of the called function."""
+    statement = context.statements[0] if context.statements else None
     match statement:
-        case ast.Expr(value=ast.Call(func=func)) if dotted(func, imports) in _BREAKS:
-            if len(body_around(tree, statement)) == 1:
-                return patched(spot, swapped(spot.text, [(statement, "pass")]))
-            if stands_alone(spot.text, statement):
-                return patched(spot, without(spot.text, statement))
-    return None
+        case ast.Expr(value=ast.Call(func=func)) if context.name(func) in _BREAKS:
+            yield Candidate(context.file_edits([_remove_call(context, statement)]))
+        case ast.stmt():
+            yield _remove_decorator(context)
 
 
-def _without_decorator(
-    spot: Spot, tree: ast.Module, imports: Mapping[str, str]
-) -> FilePatch | None:
-    found = _called_function(spot, tree)
-    if found is None:
-        return None
-    name, function = found
-    if len(function.decorator_list) != 1:
-        return None
-    decorator = function.decorator_list[0]
-    call = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if dotted(call, imports) not in _DISABLES or _has_reason(decorator):
-        return None
-    lines = lines_of(spot.text)
-    del lines[decorator.lineno - 1 : function.lineno - 1]
-    # What the decorator made of the function is undone in a running program.
-    undo = f'{name} = getattr({name}, "_torchdynamo_orig_callable", {name})'
-    return FilePatch(spot.cause.file, "".join(lines), (undo,))
+def _remove_call(context: BreakContext, statement: ast.stmt) -> Edit:
+    if len(body_around(context.tree, statement)) == 1:
+        return replace_node(context.text, statement, "pass")
+    if not owns_its_lines(context.text, statement):
+        raise Declined("another statement is on the same line", statement)
+    return delete_statement(context.text, statement)
 
 
-def _has_reason(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Call) and any(
-        keyword.arg == "reason" for keyword in decorator.keywords
-    )
+def _remove_decorator(context: BreakContext) -> Candidate:
+    """Return the candidate without the decorator of the function that is called at the break."""
+    called = _called_function(context)
+    if called is None:
+        raise Declined("the disabled function is not defined in this file")
+    name, function = called
+    decorator = _disabling_decorator(context, function)
+    edit = replace_lines(context.text, decorator.lineno, function.lineno - 1, [])
+    # A process that has loaded the file restores the function that the decorator has wrapped.
+    restored = f'{name} = getattr({name}, "_torchdynamo_orig_callable", {name})'
+    return Candidate(context.file_edits([edit], module_additions=(restored,)))
 
 
-def _called_function(spot: Spot, tree: ast.Module) -> tuple[str, ast.FunctionDef] | None:
-    """The function of this file that is called at the break, by its qualified name."""
-    functions = Definitions(tree).functions
-    for call in calls_at(spot, tree):
+def _disabling_decorator(context: BreakContext, function: ast.FunctionDef) -> ast.expr:
+    """Return the decorator that disables a function, if it can be removed."""
+    for decorator in function.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if context.name(called) not in _DISABLES:
+            continue
+        if len(function.decorator_list) != 1:
+            raise Declined(f"`{function.name}` has another decorator", decorator)
+        if isinstance(decorator, ast.Call) and any(k.arg == "reason" for k in decorator.keywords):
+            raise Declined("the decorator states a reason", decorator)
+        return decorator
+    raise Declined(f"`{function.name}` is not disabled by a decorator", function)
+
+
+def _called_function(context: BreakContext) -> tuple[str, ast.FunctionDef] | None:
+    """Return the called function of this file and its qualified name; None if there is none."""
+    functions = context.symbols.functions
+    for call in context.calls:
         match call.func:
             case ast.Name(id=name) if name in functions:
                 return name, functions[name]
             case ast.Attribute(value=ast.Name(id="self"), attr=attr):
-                owner = _class_at(tree, spot.cause.line)
-                if f"{owner}.{attr}" in functions:
-                    return f"{owner}.{attr}", functions[f"{owner}.{attr}"]
+                name = f"{class_at(context.tree, context.cause.line)}.{attr}"
+                if name in functions:
+                    return name, functions[name]
     return None
-
-
-def _class_at(tree: ast.Module, line: int) -> str:
-    around = [s.name for s in statements_at(tree, line) if isinstance(s, ast.ClassDef)]
-    return ".".join(reversed(around))
-
-
-CHANGES = {
-    "a break left over from a hunt": """
-import torch
-
-def f(x):
-    hidden = x.relu()
-    torch._dynamo.graph_break()
-    return hidden + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "the only statement of a block": """
-import torch
-import torch._dynamo as dynamo
-
-DEBUG = True
-
-def f(x):
-    hidden = x.relu()
-    if DEBUG:
-        dynamo.graph_break()
-    return hidden + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a helper that compiles by now": """
-import torch
-
-@torch.compiler.disable
-def rotate(x):
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat((-second, first), dim=-1)
-
-def f(x):
-    return x.cos() * x + x.sin() * rotate(x)
-
-def inputs():
-    return (torch.randn(4, 4),)
-""",
-    "a method": """
-import torch
-
-class Model(torch.nn.Module):
-    @torch._dynamo.disable(recursive=False)
-    def scale(self, x):
-        return x / x.norm()
-
-    def forward(self, x):
-        return self.scale(x) + 1
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
-REFUSES = {
-    "there is a reason": """
-import torch
-
-@torch.compiler.disable(reason="the kernel needs real memory")
-def helper(x):
-    return x * 2
-
-def f(x):
-    return helper(x) + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "the helper prints": """
-import torch
-
-@torch.compiler.disable
-def report(x):
-    print("largest", x.max().item())
-
-def f(x):
-    report(x)
-    return x + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "the helper reads a value": """
-import torch
-
-@torch.compiler.disable
-def helper(x):
-    return x * 2 if x.sum().item() > 0 else x - 1
-
-def f(x):
-    return helper(x) + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "another decorator below it": """
-import functools
-import torch
-
-def checked(function):
-    @functools.wraps(function)
-    def wrapper(x):
-        assert x.dim() == 1
-        return function(x)
-    return wrapper
-
-@torch.compiler.disable
-@checked
-def helper(x):
-    return x * 2
-
-def f(x):
-    return helper(x) + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}

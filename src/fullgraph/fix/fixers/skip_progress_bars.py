@@ -1,186 +1,87 @@
-"""A loop with a progress bar goes over the same things without the bar while compiled.
+"""Replaces a progress bar with the plain loop in compiled code.
 
-`for step in tqdm(steps):` draws on the terminal as the loop goes on. Dynamo does not enter such an
-iterator, and a loop over something unknown leaves the whole function to eager.
-`torch.compiler.is_compiling()` is a constant while tracing, so the loop can go over the steps
-themselves there.
+What it does: `for step in tqdm(steps):` becomes a loop over
+`steps if torch.compiler.is_compiling() else tqdm(steps)`.
 
-Dropped: eager shows the bar as before, compiled code shows none. Only for a bar that is made in the
-`for` itself: one that has a name is asked or told something. Its options must be without effect.
+Why it breaks: a progress bar draws on the terminal while the loop runs. Dynamo does not trace into
+such an iterator, and a loop over an unknown iterator makes Dynamo skip the whole function.
+`torch.compiler.is_compiling()` is a constant during tracing, so that Dynamo traces the plain loop.
+
+Safety: dropped. Eager mode shows the bar as before; compiled code shows none.
+
+Not applied when: the bar has a name, because the loop may use or update it; an option of the bar
+has a side effect; or the arguments are unpacked with `*`.
 """
 
+from __future__ import annotations
+
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.fixers._output_calls import is_dispensable
+from fullgraph.fix.fixers import Proposal
+from fullgraph.fix.fixers._output_calls import require_removable
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.context import caller_of
-from fullgraph.fix.source.edits import patched, source_of, statements_at, swapped, tree_of
-from fullgraph.fix.source.names import dotted, imports_of
+from fullgraph.fix.source.break_ids import SKIPPED_FUNCTION
+from fullgraph.fix.source.codegen import conditional_expression
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import replace_node
 
-TITLE = "a progress bar → none while compiled"
+TITLE = "progress bar → plain loop in compiled code"
 KIND = "rewrite"
 SAFETY = "dropped"
+IDS = (SKIPPED_FUNCTION,)
+CATEGORIES = ()
+ANY_BREAK = True
 
-_COMPILING = "torch.compiler.is_compiling()"
-# What gives back the very things that it is given is known of these only.
+# The bars of these libraries are known to yield exactly the objects that they get.
 _LIBRARIES = ("tqdm.", "rich.progress.", "fastprogress.")
 _BARS = ("tqdm", "track", "progress_bar", "trange")
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    place = caller_of(spot)
-    tree = tree_of(place.text) if place else None
-    if place is None or tree is None:
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the loop without the bar."""
+    here = context.in_user_code()
+    if here is None:
         return
-    text = _without_bar(place, tree, imports_of(tree))
-    if text is not None:
-        patch = patched(place, text, "import torch")
-        yield Candidate("skip_progress_bars", TITLE, "rewrite", "dropped", file=patch)
-
-
-def _without_bar(place: Spot, tree: ast.Module, imports: Mapping[str, str]) -> str | None:
-    """A loop over the things themselves."""
-    loop = next((s for s in statements_at(tree, place.cause.line) if isinstance(s, ast.For)), None)
-    if loop is None or not isinstance(loop.iter, ast.Call) or not loop.iter.args:
-        return None
+    loop = next((each for each in here.statements if isinstance(each, ast.For)), None)
+    if loop is None:
+        return
+    _decline_named_bar(here, loop)
     bar = loop.iter
-    full = dotted(bar.func, imports)
-    name = full.rpartition(".")[2]
-    options = [*(bar.args[1:]), *(keyword.value for keyword in bar.keywords)]
-    if not full.startswith(_LIBRARIES) or name not in _BARS:
-        return None
-    if not all(is_dispensable(option, tree) for option in options):
-        return None
-    if any(isinstance(argument, ast.Starred) for argument in bar.args):
-        return None
-    shown = [source_of(place.text, argument) for argument in bar.args]
-    things = f"range({', '.join(shown)})" if name == "trange" else shown[0]
-    whole = source_of(place.text, bar)
-    if "\n" in whole:
-        return None
-    return swapped(place.text, [(bar, f"{things} if {_COMPILING} else {whole}")])
+    if isinstance(bar, ast.Call) and _is_bar(here, bar) and bar.args:
+        plain = _iterable_of(here, bar)
+        choice = conditional_expression(
+            here.text, bar, plain, "torch.compiler.is_compiling()", here.source(bar)
+        )
+        edit = replace_node(here.text, bar, choice)
+        yield Candidate(here.file_edits([edit], imports=("import torch",)))
 
 
-CHANGES = {
-    "a progress bar": """
-import torch
-from tqdm import tqdm
+def _is_bar(context: BreakContext, call: ast.Call) -> bool:
+    name = context.name(call.func)
+    return name.startswith(_LIBRARIES) and name.rpartition(".")[2] in _BARS
 
-def f(x):
-    for step in tqdm(range(3), desc="steps", disable=True):
-        x = x * 0.5 + step
-    return x
 
-def inputs():
-    return (torch.randn(4),)
-""",
-    "a range with a bar": """
-import torch
-from tqdm.auto import trange
+def _decline_named_bar(context: BreakContext, loop: ast.For) -> None:
+    """Decline `bar = tqdm(...)` with `for step in bar:`."""
+    if context.function is None or not isinstance(loop.iter, ast.Name):
+        return
+    for node in ast.walk(context.function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                if name == loop.iter.id and _is_bar(context, call):
+                    raise Declined(f"the progress bar has a name, `{name}`", node)
 
-class Sampler(torch.nn.Module):
-    def forward(self, x):
-        for step in trange(1, 4, disable=True):
-            x = x * 0.5 + step
-        return x
 
-f = Sampler()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "layers with their numbers": """
-import torch
-import tqdm
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
-
-    def forward(self, x):
-        for number, layer in tqdm.tqdm(enumerate(self.layers), total=2, disable=True):
-            x = layer(x) + number
-        return x
-
-f = Model()
-
-def inputs():
-    return (torch.randn(2, 4),)
-""",
-}
-REFUSES = {
-    "a bar that is used": """
-import torch
-from tqdm import tqdm
-
-def f(x):
-    bar = tqdm(range(3), disable=True)
-    for step in bar:
-        x = x * 0.5 + step
-        bar.set_postfix(step=step)
-    return x * bar.n
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "an option that has an effect": """
-import torch
-from tqdm import tqdm
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.calls = 0
-
-    def name(self):
-        self.calls += 1
-        return "steps"
-
-    def forward(self, x):
-        for step in tqdm(range(2), desc=self.name(), disable=True):
-            x = x + step
-        return x * self.calls
-
-f = Model()
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "something else of that name": """
-import torch
-
-class Frames:
-    def __init__(self):
-        self.data = array = __import__("array").array("l", [1, 2, 3])
-
-    def track(self, values):
-        return iter(self.data)
-
-frames = Frames()
-
-def f(x):
-    for step in frames.track(range(2)):
-        x = x + step
-    return x
-
-def inputs():
-    return (torch.randn(4),)
-""",
-    "arguments that are spread": """
-import torch
-from tqdm import tqdm
-
-OPTIONS = (range(3), "steps", None, False)
-
-def f(x):
-    for step in tqdm(*OPTIONS, disable=True):
-        x = x + step
-    return x
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}
+def _iterable_of(context: BreakContext, bar: ast.Call) -> str:
+    """Return the source of what a bar iterates over."""
+    if any(isinstance(each, ast.Starred) for each in bar.args):
+        raise Declined("the arguments of the progress bar are unpacked", bar)
+    for option in (*bar.args[1:], *(keyword.value for keyword in bar.keywords)):
+        require_removable(option, context.file)
+    if "\n" in context.source(bar):
+        raise Declined("the call of the progress bar has several lines", bar)
+    arguments = [context.source(each) for each in bar.args]
+    is_range = context.name(bar.func).endswith("trange")
+    return f"range({', '.join(arguments)})" if is_range else arguments[0]

@@ -1,15 +1,20 @@
-"""A tensor that says how large something is gives its number first.
+"""Reads the number out of a tensor before the number is used as a size.
 
-`torch.zeros(lengths.max(), 4)`, `F.pad(x, (0, 8 - n))`, `x[:, n]`: torch takes a tensor of no
-dimensions where it wants a size, and reads the number out of it deep inside. There Dynamo has no
-value, and with `capture_scalar_outputs` it often fails altogether, because the symbol appears in
-the middle of another operator. With an explicit `.item()` the symbol comes first, and the size is
-made of it. `repeat_interleave` is told its size with `output_size`.
+What it does: `torch.zeros(lengths.max(), 4)`, `F.pad(x, (0, 8 - n))` and `x[:, n]` get an explicit
+`.item()`. `repeat_interleave` gets its output size. `capture_scalar_outputs` is set, so that the
+number becomes an unbacked symbol in the graph.
 
-Exact: torch does the same by itself. All such places of the function are changed together, since
-one that is left makes the others fail. Only what is seen to be a tensor is changed; an index only
-if it is seen to have no dimensions, because a tensor of indices selects as many elements as it has.
-`range()` and everything else that makes Python count stays as it is: a symbol cannot help there.
+Why it breaks: torch accepts a 0-d tensor as a size, and reads the number inside the operator. There
+Dynamo has no value. With `capture_scalar_outputs` alone it often fails as well, because the symbol
+appears in the middle of an operator. With an explicit `.item()` the symbol comes first, and the
+size is computed from it.
+
+Safety: exact. torch does the same. All such sizes of the function are changed together, since one
+that remains makes the others fail.
+
+Not applied when: an expression is not known to be a tensor. An index is changed only if it is known
+to be a 0-d tensor, because a tensor with dimensions selects as many elements as it has. `range()`
+and other places where Python counts are not changed: a symbol has no value there.
 """
 
 from __future__ import annotations
@@ -17,71 +22,91 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.fixers._size_positions import indices_in, sizes_in
-from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.context import caller_of
-from fullgraph.fix.source.edits import function_at, patched, source_of, swapped, tree_of
-from fullgraph.fix.source.inference.tensors import Tensors
+from fullgraph.fix.model import Candidate, Settings
+from fullgraph.fix.source.break_ids import (
+    BUILTIN_OPERATOR,
+    DATA_DEPENDENT_BRANCH,
+    DATA_DEPENDENT_OPERATOR,
+    DYNAMIC_SHAPE_OPERATOR,
+    NO_ID,
+    TENSOR_ITEM,
+)
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.edits import replace_nodes
+from fullgraph.fix.source.inference.kinds import KindInference
+from fullgraph.fix.source.inference.scope import Scope
+from fullgraph.fix.source.text import Node, source_of, span
 
-TITLE = "a tensor as a size → its number, as a symbol"
+TITLE = "tensor as a size → `.item()`, an unbacked symbol"
 KIND = "rewrite"
 SAFETY = "exact"
+# If a symbol appears too late, Dynamo fails with an error that has no id.
+IDS = (
+    NO_ID, DATA_DEPENDENT_OPERATOR, DYNAMIC_SHAPE_OPERATOR, TENSOR_ITEM, DATA_DEPENDENT_BRANCH,
+    BUILTIN_OPERATOR,
+)  # fmt: skip
+CATEGORIES = ()
 
-_SIMPLE = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
-_SETTINGS = {"capture_scalar_outputs": True}
-_Changes = list[tuple[ast.expr | ast.stmt, str]]
+_NEEDS_NO_PARENTHESES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+_SETTINGS: Settings = {"capture_scalar_outputs": True}
+_Changes = list[tuple[Node, str]]
 
 
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    # Where a symbol appears too late, Dynamo fails with an error that has no number.
-    if spot.cause.id not in (None, "", "GB0033", "GB0036", "GB0124", "GB0170", "GB0059"):
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield the function with `.item()` at all sizes that are tensors."""
+    # `F.pad` and other functions of torch are Python, and break in there.
+    here = context.in_user_code()
+    if here is None or here.function is None:
         return
-    # `F.pad` and others are Python, and break in there.
-    here = caller_of(spot)
-    if here is None:
+    sizes = _TensorSizes(here.text, Scope(here.tree, here.function))
+    changes = sizes.changes()
+    if not changes:
+        sizes.decline_known_uses(here)
         return
-    spot = here
-    tree = tree_of(spot.text)
-    function = function_at(tree, spot.cause.line) if tree else None
-    if tree is None or function is None:
-        return
-    changes = _Sizes(spot.text, tree, function).changes()
-    if changes:
-        text = swapped(spot.text, changes)
-        yield Candidate(
-            "tensor_sizes_to_item",
-            TITLE,
-            "rewrite",
-            "exact",
-            file=patched(spot, text),
-            settings=_SETTINGS,
-        )
+    yield Candidate(here.file_edits(replace_nodes(here.text, changes)), settings=_SETTINGS)
 
 
-class _Sizes:
+class _TensorSizes:
     """The sizes of one function that are tensors."""
 
-    def __init__(self, text: str, tree: ast.Module, function: ast.FunctionDef) -> None:
+    def __init__(self, text: str, scope: Scope) -> None:
         self._text = text
-        self._function = function
-        self._tensors = Tensors(tree, function)
+        self._scope = scope
+        self._function = scope.function
+        self._kinds = KindInference(scope)
 
     def changes(self) -> _Changes:
-        sizes = [size for size in sizes_in(self._function) if self._tensors.is_tensor(size)]
-        named = self._bound_to_sizes(sizes)
-        self._tensors.numbers = set(named)
-        changes: _Changes = [(value, self._item(value)) for value in named.values()]
-        changes += [(size, self._item(size)) for size in sizes if self._tensors.is_tensor(size)]
+        """Return the nodes to replace, and their new source."""
+        sizes = [size for size in sizes_in(self._function) if self._kinds.kind_of(size).tensor]
+        bound = self._names_of_sizes(sizes)
+        self._kinds = KindInference(self._scope, numbers=set(bound))
+        changes: _Changes = [(value, self._item(value)) for value in bound.values()]
+        changes += [(size, self._item(size)) for size in sizes if self._kinds.kind_of(size).tensor]
         changes += [*self._indices(), *self._repetitions()]
-        return [each for each in changes if not _is_inside_another(each[0], changes)]
+        return [change for change in changes if not _is_inside_another(change[0], changes)]
+
+    def decline_known_uses(self, context: BreakContext) -> None:
+        """Decline a tensor at the break that is counted or indexed with; do nothing without one."""
+        for node in context.expressions:
+            match node:
+                case ast.Call(func=ast.Name(id="range"), args=args):
+                    if any(self._kinds.kind_of(argument).tensor for argument in args):
+                        raise Declined("Python has to know the number of iterations", node)
+                case ast.Subscript(slice=index) if context.cause.id == DATA_DEPENDENT_OPERATOR:
+                    if self._kinds.kind_of(index).tensor:
+                        raise Declined("the index is not known to be a single integer", node)
 
     def _item(self, node: ast.expr) -> str:
-        words = source_of(self._text, node)
-        return f"{words}.item()" if isinstance(node, _SIMPLE) else f"({words}).item()"
+        source = source_of(self._text, node)
+        return (
+            f"{source}.item()" if isinstance(node, _NEEDS_NO_PARENTHESES) else f"({source}).item()"
+        )
 
-    def _bound_to_sizes(self, sizes: list[ast.expr]) -> dict[str, ast.expr]:
-        """Names that are used for sizes only, and what they are bound to."""
+    def _names_of_sizes(self, sizes: list[ast.expr]) -> dict[str, ast.expr]:
+        """Return names that are only used in sizes, and the 0-d tensors that they are bound to."""
         inside = {id(node) for size in sizes for node in ast.walk(size)}
         found: dict[str, ast.expr] = {}
         for node in ast.walk(self._function):
@@ -89,15 +114,16 @@ class _Sizes:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     uses = [each for each in ast.walk(self._function) if _is_name(each, name)]
                     others = [each for each in uses if id(each) not in inside]
-                    # The one that is left is where it is bound.
-                    if len(others) == 1 < len(uses) and self._tensors.is_single(value):
+                    # The other one is the target of the assignment.
+                    if len(others) == 1 < len(uses) and self._kinds.kind_of(value).fresh_scalar:
                         found[name] = value
         return found
 
     def _indices(self) -> _Changes:
+        """Return the changes of `x[n]` and `x[:, n]`."""
         changes: _Changes = []
         for whole, index, dimension in indices_in(self._function):
-            if not self._tensors.is_index(index):
+            if not self._kinds.kind_of(index).index:
                 continue
             owner, item = source_of(self._text, whole.value), self._item(index)
             changes.append(
@@ -106,6 +132,7 @@ class _Sizes:
         return changes
 
     def _repetitions(self) -> _Changes:
+        """Return the changes of `repeat_interleave(x, n)` without an output size."""
         changes: _Changes = []
         for node in ast.walk(self._function):
             match node:
@@ -121,15 +148,25 @@ class _Sizes:
                         keywords=keywords,
                     )
                 ):
-                    told = any(each.arg == "output_size" for each in keywords)
-                    if not told and self._tensors.is_tensor(repeats):
-                        words = source_of(self._text, node).removesuffix(")").rstrip(", \n")
+                    # With the keyword `repeats`, the argument is the tensor to repeat.
+                    is_other = any(each.arg in ("output_size", "repeats") for each in keywords)
+                    if not is_other and self._kinds.kind_of(repeats).tensor:
                         size = f"output_size={repeats.id}.sum().item()"
-                        changes.append((node, f"{words}, {size})"))
+                        changes.append((node, self._with_keyword(node, size)))
         return changes
 
+    def _with_keyword(self, call: ast.Call, keyword: str) -> str:
+        """Return the source of a call with one more keyword argument."""
+        start, end = span(self._text, call)
+        arguments = (*call.args, *(each.value for each in call.keywords))
+        last = max(span(self._text, argument)[1] for argument in arguments)
+        if self._text[last:end].count(")") > 1:
+            # The last argument is in parentheses.
+            return f"{ast.unparse(call).removesuffix(')')}, {keyword})"
+        return f"{self._text[start:last]}, {keyword}{self._text[last:end]}"
 
-def _is_inside_another(node: ast.expr | ast.stmt, changes: _Changes) -> bool:
+
+def _is_inside_another(node: Node, changes: _Changes) -> bool:
     return any(
         other is not node and any(each is node for each in ast.walk(other)) for other, _ in changes
     )
@@ -137,127 +174,3 @@ def _is_inside_another(node: ast.expr | ast.stmt, changes: _Changes) -> bool:
 
 def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-CHANGES = {
-    "a mask as wide as the longest": """
-import torch
-
-def f(x, lengths):
-    width = lengths.max()
-    places = torch.arange(width)[None]
-    return (places < lengths[:, None]).float() * x
-
-def inputs():
-    return torch.randn(3, 1), torch.tensor([2, 5, 3])
-""",
-    "padding up to a number": """
-import torch
-import torch.nn.functional as F
-
-def f(x, lengths):
-    missing = 8 - lengths.max()
-    return F.pad(x, (0, 0, 0, missing)) * 2
-
-def inputs():
-    return torch.randn(2, 5, 4), torch.tensor([2, 5])
-""",
-    "the last step that counts": """
-import torch
-
-def f(x, lengths):
-    last = lengths.max() - 1
-    return x[:, last] + x[0, :1]
-
-def inputs():
-    return torch.randn(2, 5, 4, requires_grad=True), torch.tensor([2, 4])
-""",
-    "parts of a given size": """
-import torch
-
-def f(x, sizes):
-    n = sizes.sum()
-    return x.view(2, n + 1, 6).sum(1)
-
-def inputs():
-    return torch.randn(8, 6), torch.tensor([1, 2])
-
-def more():
-    yield torch.randn(12, 6), torch.tensor([3, 2])
-""",
-    "tokens as long as they last": """
-import torch
-
-def f(tokens, durations):
-    durations = durations.clamp(min=1)
-    spread = torch.repeat_interleave(tokens, durations, dim=0)
-    return spread * 2
-
-def inputs():
-    return torch.randn(3, 4), torch.tensor([2, 1, 3])
-""",
-    "a window around the best": """
-import torch
-
-def f(x, scores):
-    start = scores.argmax()
-    return x.narrow(1, start - 1, 2) * 3
-
-def inputs():
-    return torch.randn(2, 6), torch.tensor([0.0, 0.5, 1.0, 0.2, 0.1, 0.0])
-""",
-}
-REFUSES = {
-    "as many steps as a tensor says": """
-import torch
-
-def f(x, n):
-    for _ in range(n.sum()):
-        x = x + 1
-    return x
-
-def inputs():
-    return torch.randn(4), torch.tensor([1, 2])
-""",
-    "indices are no index": """
-import torch
-
-def f(x, scores):
-    order = scores.argsort()
-    x = x[order]
-    return x[x.sum(-1) > 0]
-
-def inputs():
-    return torch.randn(5, 3), torch.randn(5)
-""",
-    "as many parts as a tensor says": """
-import torch
-
-def f(x, n):
-    parts = x.chunk(n.sum().item())
-    return parts[0] * len(parts)
-
-def inputs():
-    return torch.randn(6), torch.tensor([1, 2])
-""",
-    "one number of repetitions for all": """
-import torch
-
-def f(tokens, times):
-    times = times.clamp(min=1)
-    return torch.repeat_interleave(tokens, times, dim=0) * 2
-
-def inputs():
-    return torch.randn(3, 4), torch.tensor([2])
-""",
-    "a truth is no index": """
-import torch
-
-def f(x):
-    found = (x > 0).any()
-    return x[found].sum() + 1
-
-def inputs():
-    return (torch.randn(4),)
-""",
-}

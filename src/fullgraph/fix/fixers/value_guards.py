@@ -1,64 +1,35 @@
-"""Integer inputs whose values are read while tracing become guarded constants.
+"""Turns the values of integer inputs that are read at trace time into guarded constants.
 
-Grids, lengths and masks that come in as small integer tensors are known when Dynamo traces; they
-could be constants, if something noticed when they change. Value guards do that: see
-`docs/value-guards.md`. Nothing is rewritten, and it works in memory only, through
-`fullgraph.compile` and `fullgraph run --mend`.
+What it does: value guards compute the value from the real inputs at trace time and check it again
+before each call; see `docs/value-guards.md`. They work in memory only, through
+`fullgraph.compile` and `fullgraph run --fix`; no source changes.
 
-Specialised: the results are the same, but a new value compiles once more.
+Why it breaks: grids, lengths and masks come in as small integer tensors. Dynamo needs their values
+and has no guard that would notice a change.
+
+Safety: specialized. Results are the same; a new value recompiles.
+
+Not applied when: the value depends on anything but small integer inputs and constants.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.fix.fixers import Spot
+from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
+from fullgraph.fix.source.break_ids import BUILTIN_OPERATOR, NO_ID
+from fullgraph.fix.source.context import BreakContext
 
 TITLE = "values of integer inputs → guarded constants"
 KIND = "guard"
-SAFETY = "specialised"
-
-_CATEGORIES = ("data-dependent", "dynamic-shapes")
-
-
-def candidates(spot: Spot) -> Iterator[Candidate]:
-    # Without an id: a symbol that a setting has put into the graph, and that Python asks about.
-    is_range = spot.cause.id == "GB0059" and "range(" in spot.line
-    if spot.cause.category in _CATEGORIES or spot.cause.id is None or is_range:
-        yield Candidate("value_guards", TITLE, "guard", "specialised", guards=True)
+SAFETY = "specialized"
+# Without an id: Python needs the value of a symbol that a setting has put into the graph.
+IDS = (NO_ID, BUILTIN_OPERATOR)
+CATEGORIES = ("data-dependent", "dynamic-shapes")
 
 
-CHANGES = {
-    "lengths to split by": """
-import torch
-
-def f(x, lengths):
-    return torch.stack([part.sum(0) for part in x.split(lengths.tolist())])
-
-def inputs():
-    return torch.randn(6, 4), torch.tensor([1, 2, 3])
-""",
-    "as often as an input says": """
-import torch
-
-def f(x, times):
-    for _ in range(times):
-        x = x.sin()
-    return x
-
-def inputs():
-    return torch.randn(6), torch.tensor(3)
-""",
-}
-REFUSES = {
-    "a value that depends on activations": """
-import torch
-
-def f(x):
-    for _ in range(int(x.abs().sum()) % 3):
-        x = x + 1
-    return x
-
-def inputs():
-    return (torch.randn(8),)
-""",
-}
+def propose(context: BreakContext) -> Iterator[Proposal]:
+    """Yield value guards; of failed builtins only for `range`."""
+    if context.cause.id != BUILTIN_OPERATOR or "range(" in context.line:
+        yield Candidate(guards=True)

@@ -1,89 +1,93 @@
-"""Whether a function is pure, found by running it twice."""
+"""Runs a function twice with the same arguments and reports what shows that it is not pure."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from fullgraph.fix.purity.static import Finding, FindingKind
-from fullgraph.fix.record.recorder import Modes, cloned
-from fullgraph.outcomes.observe import Outcome, compared, flattened, listening
+from fullgraph.fix.purity.external_access import external_accesses
+from fullgraph.fix.purity.findings import Finding, FindingKind
+from fullgraph.fix.record.recorder import CallContext, clone_inputs
+from fullgraph.outcomes.compare import compare_outcomes
+from fullgraph.outcomes.observe import CallOutcome, capture_output, flattened
 
-# What Python's audit events say about the outside.
-_OUTSIDE = ("open", "socket.", "subprocess.", "os.", "shutil.", "urllib.", "ctypes.dlopen")
-_HARMLESS_FILES = (".py", ".pyc", ".so", ".pyd", ".json")
+# Globals are compared to this depth; deeper data of a large program would take too long.
+_GLOBALS_DEPTH = 3
 
 
 @dataclass
-class Seen:
+class DynamicResult:
+    """The findings of two runs, and the name of the exception that the first run raised."""
+
     findings: list[Finding]
-    # The exception, where both runs end in one.
     raised: str
 
 
-def findings_of(
+def dynamic_findings(
     function: Callable[..., Any], arguments: tuple[Any, ...], namespace: dict[str, Any]
-) -> Seen:
-    """What two runs with the same arguments show."""
-    random_before = _random_state()
-    globals_before = flattened(_values(namespace), deepest=3)
-    first, opened = _run(function, arguments)
-    drew = not _same_state(random_before, _random_state())
-    globals_after = flattened(_values(namespace), deepest=3)
+) -> DynamicResult:
+    """Run the function twice with copies of the arguments and return the findings.
+
+    `namespace` holds the globals of the function's file.
+    """
+    random_state = _random_state()
+    globals_before = _flattened_globals(namespace)
+    first, accesses = _run(function, arguments)
+    draws_random_numbers = not _same_state(random_state, _random_state())
+    globals_after = _flattened_globals(namespace)
     second, _ = _run(function, arguments)
-    before = flattened(arguments)
-    found = [_finding("effect", f"it says {line!r}") for line in first.said[:1]]
-    found += [_finding("effect", f"it {what}") for what in dict.fromkeys(opened)]
-    if drew:
-        found.append(_finding("changing", "it draws random numbers"))
-    if _differ(before, first.inputs):
-        found.append(_finding("input", "an argument is not the same after the call"))
-    found += [
-        _finding("state", f"the global {name} is not the same after the call")
-        for name in _changed(globals_before, globals_after)
+
+    findings = [_finding("effect", f"produces output: {line!r}") for line in first.output[:1]]
+    findings += [_finding("effect", access) for access in dict.fromkeys(accesses)]
+    if draws_random_numbers:
+        findings.append(_finding("changing", "draws random numbers"))
+    if _differ(flattened(arguments), first.inputs):
+        findings.append(_finding("input", "mutates an argument"))
+    findings += [
+        _finding("state", f"mutates the global {name}")
+        for name in _changed_names(globals_before, globals_after)
     ]
-    second.said = first.said
-    if problems := compared(first, second, exact=True).problems:
-        found.append(_finding("changing", f"the second run differs: {problems[0]}"))
-    return Seen(found, first.raised)
+    # Different output alone is no second finding.
+    second.output = first.output
+    if problems := compare_outcomes(first, second, exact=True).problems:
+        findings.append(_finding("changing", f"the second run differs: {problems[0]}"))
+    return DynamicResult(findings, first.raised)
 
 
 def _finding(kind: FindingKind, what: str) -> Finding:
     return Finding(kind, 0, what, by="run")
 
 
-def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Outcome, list[str]]:
-    outcome = Outcome()
-    copies = cloned(arguments)
-    with _watching() as opened, listening() as said:
+def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[CallOutcome, list[str]]:
+    """Return the outcome of one call, and its accesses to files, processes and the network."""
+    outcome = CallOutcome()
+    copies = clone_inputs(arguments)
+    with external_accesses() as accesses, capture_output() as output:
         try:
             outcome.outputs = flattened(function(*copies))
         except Exception as error:
             outcome.raised, outcome.message = type(error).__name__, str(error)
     outcome.inputs = flattened(copies)
-    outcome.said = said
-    return outcome, opened
+    outcome.output = output
+    return outcome, accesses
 
 
-def _values(namespace: dict[str, Any]) -> dict[str, Any]:
-    """The globals that hold data."""
-    return {
+def _flattened_globals(namespace: dict[str, Any]) -> dict[str, Any]:
+    """Return the globals that hold data, not functions, classes or modules, as flat leaves."""
+    data = {
         name: value
         for name, value in namespace.items()
         if not name.startswith("__") and not callable(value) and type(value) is not type(sys)
     }
+    return flattened(data, deepest=_GLOBALS_DEPTH)
 
 
-def _differ(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(compared(Outcome(outputs=one), Outcome(outputs=other), exact=True).problems)
-
-
-def _changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+def _changed_names(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Return the names of the globals that differ."""
     paths = [
         path
         for path in sorted({*before, *after})
@@ -92,39 +96,15 @@ def _changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(path.lstrip(".").split(".")[0].strip("':") for path in paths))
 
 
+def _differ(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    outcomes = CallOutcome(outputs=one), CallOutcome(outputs=other)
+    return bool(compare_outcomes(*outcomes, exact=True).problems)
+
+
 def _random_state() -> tuple[Any, ...]:
-    modes = Modes.current()
-    return modes.rng, modes.python_rng, modes.numpy_rng
+    context = CallContext.current()
+    return context.rng, context.python_rng, context.numpy_rng
 
 
 def _same_state(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     return torch.equal(one[0], other[0]) and repr(one[1:]) == repr(other[1:])
-
-
-# An audit hook stays for the rest of the process, so there is one, which mostly does nothing.
-_listeners: list[list[str]] = []
-_installed: list[bool] = []
-
-
-@contextmanager
-def _watching() -> Iterator[list[str]]:
-    """Files, processes and connections that are opened in a block."""
-    if not _installed:
-        sys.addaudithook(_on_event)
-        _installed.append(True)
-    opened: list[str] = []
-    _listeners.append(opened)
-    try:
-        yield opened
-    finally:
-        _listeners.remove(opened)
-
-
-def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _listeners or not event.startswith(_OUTSIDE):
-        return
-    target = str(arguments[0]) if arguments else ""
-    if event == "open" and target.endswith(_HARMLESS_FILES) and arguments[1:2] in (("r",), ("rb",)):
-        return
-    what = f"opens {target}" if event == "open" else f"does {event} {target}".rstrip()
-    _listeners[-1].append(what)

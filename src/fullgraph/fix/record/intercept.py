@@ -1,4 +1,4 @@
-"""What a program gets from `torch.compile` and `Module.compile`, replaced by something else."""
+"""Temporarily replaces what a program gets from `torch.compile` and `Module.compile`."""
 
 from __future__ import annotations
 
@@ -12,25 +12,29 @@ Function = Callable[..., Any]
 
 
 class Wrap(Protocol):
-    """From what was compiled, its compiled form and the options to what shall be called."""
+    """From what was compiled, its compiled form and the options to the function to call."""
 
     def __call__(self, original: Any, compiled: Function, options: dict[str, Any]) -> Function: ...
 
 
-def replace_compile(wrap: Wrap) -> Callable[[], None]:
-    """From now on, until what this returns is called. Types and attributes stay what they are."""
+def intercept_compile(wrap: Wrap) -> Callable[[], None]:
+    """Replace torch.compile until the returned function is called.
+
+    Compiled objects keep their type and attributes.
+    """
     compile_, module_compile = torch.compile, torch.nn.Module.compile
 
     @functools.wraps(compile_)
     def compile_and_wrap(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile_and_wrap(function, **options)
-        return put_in(compile_(model, **options), functools.partial(wrap, model, options=options))
+        wrap_this = functools.partial(wrap, model, options=options)
+        return wrap_call(compile_(model, **options), wrap_this)
 
     @functools.wraps(module_compile)
     def module_compile_and_wrap(module: Any, *args: Any, **options: Any) -> None:
         module_compile(module, *args, **options)
-        # Only the call is compiled then; the module itself goes on being what it is.
+        # Only the module's call is compiled; the module itself stays the same object.
         module._compiled_call_impl = wrap(module, module._compiled_call_impl, options)
 
     def restore() -> None:
@@ -42,8 +46,8 @@ def replace_compile(wrap: Wrap) -> Callable[[], None]:
     return restore
 
 
-def put_in(compiled: Any, wrap: Callable[[Function], Function]) -> Any:
-    """A compiled function or module, with its call wrapped."""
+def wrap_call(compiled: Any, wrap: Callable[[Function], Function]) -> Any:
+    """Return a compiled function or module whose call is wrapped."""
     if not isinstance(compiled, torch.nn.Module):
         return functools.wraps(compiled)(wrap(compiled))
     compiled.forward = wrap(compiled.forward)

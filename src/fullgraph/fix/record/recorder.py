@@ -1,7 +1,7 @@
-"""Records the calls that reach a compiled function, while the program runs in eager.
+"""Records the calls of compiled functions while the program runs in eager mode.
 
-`torch.compile` returns what it always returns, but calling that runs the original. The program
-gets its results quickly, and every call is kept as it was: inputs, random state, modes.
+`torch.compile` returns its usual result, but calling that runs the original function. So the
+program gets its results quickly, and every call is recorded: inputs, random state, modes.
 """
 
 from __future__ import annotations
@@ -18,35 +18,36 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from fullgraph.fix.record.intercept import replace_compile
+from fullgraph.fix.record.intercept import intercept_compile
 
-# More calls of the same kind say nothing new.
+# More calls with inputs of the same kind would not test anything new.
 _MOST_CALLS = 6
 _MOST_OF_A_KIND = 2
 
 
 @dataclass(eq=False)
-class Target:
-    """One thing that the program compiles."""
+class CompiledTarget:
+    """One function or module that the program compiles."""
 
     name: str
     original: Callable[..., Any]
-    # What `torch.compile` was given.
+    # The options of `torch.compile`.
     options: dict[str, Any]
 
     @property
     def module(self) -> torch.nn.Module | None:
+        """The module that is compiled, or whose method is; None for a plain function."""
         owner = getattr(self.original, "__self__", self.original)
         return owner if isinstance(owner, torch.nn.Module) else None
 
 
 @dataclass
-class Modes:
-    """What surrounds a call and changes its meaning."""
+class CallContext:
+    """The modes and random states that a call depends on."""
 
     grad: bool
     inference: bool
-    # By the kind of device.
+    # By device type.
     autocast: dict[str, torch.dtype]
     rng: torch.Tensor
     cuda_rng: list[torch.Tensor]
@@ -54,7 +55,8 @@ class Modes:
     numpy_rng: Any
 
     @classmethod
-    def current(cls) -> Modes:
+    def current(cls) -> CallContext:
+        """Return the context of this moment."""
         numpy = sys.modules.get("numpy")
         return cls(
             grad=torch.is_grad_enabled(),
@@ -71,7 +73,8 @@ class Modes:
         )
 
     @contextmanager
-    def again(self) -> Iterator[None]:
+    def restored(self) -> Iterator[None]:
+        """Restore the context for a block; random states are not put back afterwards."""
         torch.set_rng_state(self.rng)
         if self.cuda_rng:
             torch.cuda.set_rng_state_all(self.cuda_rng)
@@ -88,29 +91,37 @@ class Modes:
 
 
 @dataclass
-class Call:
-    target: Target
+class RecordedCall:
+    """One call: a copy of its inputs, and its context."""
+
+    target: CompiledTarget
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    modes: Modes
+    context: CallContext
 
 
 @dataclass
-class Recorder:
-    targets: list[Target] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+class CallRecorder:
+    """Records what a program compiles, and the first calls of each kind."""
+
+    targets: list[CompiledTarget] = field(default_factory=list)
+    calls: list[RecordedCall] = field(default_factory=list)
     _kinds: Counter[str] = field(default_factory=Counter)
     _depth: int = 0
 
+    def needs_gradients(self) -> bool:
+        """Return whether a recorded call may compute gradients."""
+        return any(call.context.grad and _requires_grad(call) for call in self.calls)
+
     def install(self) -> Callable[[], None]:
-        """From now on, until what this returns is called."""
-        return replace_compile(self._recording)
+        """Record until the returned function is called."""
+        return intercept_compile(self._recording)
 
     def _recording(
         self, original: Any, compiled: Callable[..., Any], options: dict[str, Any]
     ) -> Callable[..., Any]:
         name = getattr(original, "__qualname__", type(original).__name__)
-        target = Target(name, original, dict(options))
+        target = CompiledTarget(name, original, dict(options))
         self.targets.append(target)
         # A module whose own call is compiled would call itself.
         run = original._call_impl if isinstance(original, torch.nn.Module) else original
@@ -125,20 +136,28 @@ class Recorder:
 
         return call
 
-    def note(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        # What a compiled function calls is part of it.
+    def note(self, target: CompiledTarget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Record a call, unless enough calls of its kind are recorded."""
+        # A call within a compiled function is part of that function.
         if self._depth:
             return
         kind = f"{self.targets.index(target)} {_kind(args)} {_kind(kwargs)}"
         self._kinds[kind] += 1
         if self._kinds[kind] > _MOST_OF_A_KIND or len(self.calls) >= _MOST_CALLS:
             return
-        kept_args, kept_kwargs = cloned((args, kwargs))
-        self.calls.append(Call(target, kept_args, kept_kwargs, Modes.current()))
+        kept_args, kept_kwargs = clone_inputs((args, kwargs))
+        self.calls.append(RecordedCall(target, kept_args, kept_kwargs, CallContext.current()))
+
+
+def _requires_grad(call: RecordedCall) -> bool:
+    module = call.target.module
+    tensors = [*pytree.tree_leaves((call.args, call.kwargs))]
+    tensors += module.parameters() if module is not None else ()
+    return any(isinstance(each, torch.Tensor) and each.requires_grad for each in tensors)
 
 
 def _kind(value: Any) -> str:
-    """Inputs of the same kind differ in the values of their tensors only."""
+    """Return a text that is equal for inputs which differ only in the values of their tensors."""
     leaves, spec = pytree.tree_flatten(value)
     shown = [
         f"{leaf.dtype}{tuple(leaf.shape)}" if isinstance(leaf, torch.Tensor) else repr(leaf)[:80]
@@ -147,8 +166,8 @@ def _kind(value: Any) -> str:
     return f"{shown} {spec}"
 
 
-def cloned(value: Any) -> Any:
-    """A deep copy in which tensors that share memory still do; what cannot be copied is kept."""
+def clone_inputs(value: Any) -> Any:
+    """Return a deep copy in which tensors still share memory; what cannot be copied is kept."""
     memo: dict[int, Any] = {}
     return pytree.tree_map(lambda leaf: _cloned_leaf(leaf, memo), value)
 

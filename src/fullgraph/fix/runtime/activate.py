@@ -1,7 +1,7 @@
-"""Mends in memory: while a plan holds, what is compiled is compiled as the plan says.
+"""Activates a plan: what a process compiles is compiled with the plan's fixes.
 
-`start` is for a program that `fullgraph run --mend` runs; `fullgraph.compile` uses `Mending`.
-Patches are put in when something compiled is first called: what it needs is imported by then.
+`start` is for a program that `fullgraph run --fix` runs; `fullgraph.compile` uses `ActivePlan`.
+Functions are patched when a compiled function is first called: its imports are done by then.
 """
 
 from __future__ import annotations
@@ -12,67 +12,65 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+import torch
 from msgspec import json
 
-from fullgraph.fix.model import MendError, Plan
-from fullgraph.fix.runtime.dynamo_config import settings_hold
-from fullgraph.fix.runtime.hot_patch import NotLoadedError, apply_patches
-
-PLAN_VARIABLE = "FULLGRAPH_PLAN"
+from fullgraph.fix.model import FixError, FixPlan
+from fullgraph.fix.record.intercept import intercept_compile
+from fullgraph.fix.runtime.dynamo_config import dynamo_config
+from fullgraph.fix.runtime.hot_patch import NotLoadedError, patch_functions
+from fullgraph.value_guards import GuardLog, ValueGuardError, value_guards
 
 
 @contextmanager
-def around(plan: Plan, *, lenient: bool = False) -> Iterator[Any]:
-    """What has to hold while something is compiled; gives the log of value guards, if any.
+def plan_active(plan: FixPlan, *, lenient: bool = False) -> Iterator[GuardLog | None]:
+    """Apply a plan's settings and value guards in a block; gives the log of value guards, if any.
 
-    `lenient` goes on without guards where there cannot be any, as in a second thread.
+    With `lenient`, the block runs without value guards where they are not possible, as in a
+    second thread.
     """
-    with settings_hold(plan.settings), ExitStack() as stack:
+    with dynamo_config(plan.settings), ExitStack() as stack:
         log = None
         if plan.guards:
-            from fullgraph.value_guards import ValueGuardError, value_guards
-
             with suppress(ValueGuardError) if lenient else nullcontext():
                 log = stack.enter_context(value_guards())
         yield log
 
 
-class Mending:
-    """One plan, put into effect in this process."""
+class ActivePlan:
+    """A plan that is in effect in this process."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: FixPlan) -> None:
         self._plan = plan
-        self._waiting = dict(plan.files)
+        self._not_loaded = dict(plan.files)
 
-    def put_in(self) -> None:
-        """Patch what is loaded; the rest when it is."""
-        for path, patch in list(self._waiting.items()):
+    def patch_loaded(self) -> None:
+        """Patch the functions of files that have been loaded since the last call."""
+        for path, file in list(self._not_loaded.items()):
             try:
-                apply_patches([patch])
+                patch_functions([file])
             except NotLoadedError:
                 continue
-            except MendError as error:
-                warnings.warn(f"{path} runs as it is, not mended: {error}", stacklevel=3)
-            del self._waiting[path]
+            except FixError as error:
+                warnings.warn(f"{path} runs without fixes: {error}", stacklevel=3)
+            del self._not_loaded[path]
 
-    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        import torch
+    def wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a compiled function that is called with the plan active."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            # Within another compiled function this is traced, and holds already.
+            # Within another compiled function this is traced, and the plan is active already.
             if torch.compiler.is_compiling():
                 return function(*args, **kwargs)
-            if self._waiting:
-                self.put_in()
-            with around(self._plan, lenient=True):
+            if self._not_loaded:
+                self.patch_loaded()
+            with plan_active(self._plan, lenient=True):
                 return function(*args, **kwargs)
 
         return call
 
 
 def start(path: str) -> None:
-    """Called when torch has been imported: mend all that the program compiles."""
-    from fullgraph.fix.record.intercept import replace_compile
-
-    mending = Mending(json.decode(Path(path).read_bytes(), type=Plan))
-    replace_compile(lambda original, compiled, options: mending.wrapped(compiled))
+    """Apply the plan in a file to everything that the program compiles from now on."""
+    active = ActivePlan(json.decode(Path(path).read_bytes(), type=FixPlan))
+    intercept_compile(lambda original, compiled, options: active.wrap(compiled))

@@ -1,4 +1,4 @@
-"""Entries of `torch._dynamo.config`, as data, as they are set, and as lines to add to a program."""
+"""Entries of `torch._dynamo.config`: as data, as a context manager, as lines of source."""
 
 from __future__ import annotations
 
@@ -7,22 +7,28 @@ from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
 
+from fullgraph.fix.model import Settings, SettingValue
+
 # These hold functions, which plans name as `module:qualified.name`.
-OF_FUNCTIONS = ("reorderable_logging_functions", "ignore_logging_functions")
+_FUNCTION_SETS = ("reorderable_logging_functions", "ignore_logging_functions")
 
 
 @contextmanager
-def settings_hold(settings: dict[str, Any]) -> Iterator[None]:
-    """Until the end of the block."""
+def dynamo_config(settings: Settings) -> Iterator[None]:
+    """Set configuration entries until the end of the block."""
     import torch._dynamo
 
     config: Any = torch._dynamo.config
-    values = {
-        name: {*getattr(config, name), *map(_function, value)} if name in OF_FUNCTIONS else value
-        for name, value in settings.items()
-    }
+    values: dict[str, Any] = dict(settings)
+    for name in _FUNCTION_SETS:
+        if name in settings:
+            values[name] = {*getattr(config, name), *map(_function, _functions(settings[name]))}
     with config.patch(values) if values else nullcontext():
         yield
+
+
+def _functions(value: SettingValue) -> list[str]:
+    return value if isinstance(value, list) else []
 
 
 def _function(name: str) -> Any:
@@ -33,24 +39,25 @@ def _function(name: str) -> Any:
     return found
 
 
-def lines_of(settings: dict[str, Any]) -> list[str]:
-    """What a program has to say to get the same."""
+def config_statements(settings: Settings) -> list[str]:
+    """Return the statements that set the same entries in a program."""
     lines = []
     for name, value in sorted(settings.items()):
-        if name in OF_FUNCTIONS:
-            lines += [f"torch._dynamo.config.{name}.add({_spelled(each)})" for each in value]
+        if name in _FUNCTION_SETS:
+            functions = map(_expression, _functions(value))
+            lines += [f"torch._dynamo.config.{name}.add({each})" for each in functions]
         else:
             lines.append(f"torch._dynamo.config.{name} = {value!r}")
     return lines
 
 
-def modules_of(settings: dict[str, Any]) -> list[str]:
-    """What those lines need imported."""
-    functions = [each for name in OF_FUNCTIONS for each in settings.get(name, ())]
+def config_imports(settings: Settings) -> list[str]:
+    """Return the import statements that `config_statements` needs."""
+    functions = [each for name in _FUNCTION_SETS for each in _functions(settings.get(name, []))]
     modules = {each.partition(":")[0] for each in functions} - {"builtins"}
-    return sorted({"torch._dynamo", *modules})
+    return [f"import {module}" for module in sorted({"torch._dynamo", *modules})]
 
 
-def _spelled(name: str) -> str:
+def _expression(name: str) -> str:
     module, _, path = name.partition(":")
     return path if module == "builtins" else f"{module}.{path}"

@@ -1,9 +1,9 @@
-"""Puts new source into functions that exist already, and takes it out again.
+"""New code objects for functions that are already loaded.
 
-A function object keeps its identity and gets another code object. So instances, subclasses,
-decorators, `from x import f` and everything else that holds the function run the new code, and no
-file is touched. All functions of a patched file get code from the new text, not only the ones that
-differ: then every line number in a traceback or a report is a line of the new text.
+A function keeps its identity and gets another code object. Instances, subclasses, decorators and
+`from x import f` hold the function and therefore run the new code; no file changes. All functions
+of an edited file get code from the new text, not only those that differ, so that every line number
+in a traceback or a report is a line of the new text.
 """
 
 from __future__ import annotations
@@ -14,23 +14,59 @@ import linecache
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from fullgraph.fix.model import FilePatch, MendError
-from fullgraph.fix.source.text import lines_of
+from fullgraph.fix.model import FixError
+from fullgraph.fix.source.edits import FileEdits, apply_edits
+from fullgraph.fix.source.text import read_source, split_lines
 
 Undo = Callable[[], None]
 _ByName = dict[str, list[CodeType]]
 
 
-class NotLoadedError(MendError):
-    """A file that nothing has imported, yet."""
+class NotLoadedError(FixError):
+    """The process has not imported the file (yet)."""
 
 
-def apply_patches(patches: Iterable[FilePatch]) -> Undo:
-    """Patch all functions of this process; returns what undoes it."""
+# The functions that `index_functions` has found, by the real path of their file.
+_indexed: dict[str, list[FunctionType]] = {}
+
+
+def index_functions() -> Undo:
+    """Index the loaded functions by file, so that forks of this process need not look for them.
+
+    All objects are excluded from garbage collection meanwhile: a collection in a fork would touch,
+    and thereby copy, the memory of all of them. Returns the function that ends both.
+    """
+    # A program may have frozen its own objects, which hides them.
+    gc.unfreeze()
+    for function in _loaded_functions():
+        _indexed.setdefault(_real_path(function.__code__.co_filename), []).append(function)
+    gc.freeze()
+
+    def forget() -> None:
+        gc.unfreeze()
+        _indexed.clear()
+
+    return forget
+
+
+def _loaded_functions() -> Iterator[FunctionType]:
+    # isinstance would run the __class__ of lazy modules and proxies.
+    return (each for each in gc.get_objects() if type(each) is FunctionType)
+
+
+def _functions_of(path: str) -> list[FunctionType]:
+    """Return the loaded functions of a file: the indexed ones, and those loaded since then."""
+    if not _indexed:
+        gc.unfreeze()
+    new = (each for each in _loaded_functions() if _real_path(each.__code__.co_filename) == path)
+    return [*_indexed.get(path, ()), *new]
+
+
+def patch_functions(files: Iterable[FileEdits]) -> Undo:
+    """Give the loaded functions of some files their edited code; return the undo function."""
     undo: list[Undo] = []
 
     def restore() -> None:
@@ -38,35 +74,34 @@ def apply_patches(patches: Iterable[FilePatch]) -> Undo:
             each()
 
     try:
-        for patch in patches:
-            undo.extend(_apply(patch))
+        for file in files:
+            undo.extend(_patch(file))
     except BaseException:
         restore()
         raise
     return restore
 
 
-def _apply(patch: FilePatch) -> Iterator[Undo]:
-    path = os.path.realpath(patch.path)
-    functions = [each for each in gc.get_objects() if _is_of(each, path)]
+def _patch(file: FileEdits) -> Iterator[Undo]:
+    path = os.path.realpath(file.path)
+    functions = _functions_of(path)
     if not functions:
-        raise NotLoadedError(f"no function of {patch.path} is loaded")
-    old = _code_by_name(Path(path).read_text(encoding="utf-8"), path)
-    new = _code_by_name(patch.text, path)
+        raise NotLoadedError(f"no function of {file.path} is loaded")
+    original = read_source(path)
+    if original is None:
+        raise FixError(f"cannot read {file.path}")
+    edited = apply_edits(original, file.edits)
+    old = _code_by_name(original, path)
+    new = _code_by_name(edited, path)
     for function in functions:
         code = _counterpart(function.__code__, old, new)
         if code is not None:
             yield functools.partial(setattr, function, "__code__", function.__code__)
-            function.__code__ = code.replace(co_filename=function.__code__.co_filename)
+            function.__code__ = _with_filename(code, function.__code__.co_filename)
     for namespace in {id(each.__globals__): each.__globals__ for each in functions}.values():
-        yield from _run_prelude(patch.prelude, namespace)
+        yield from _run_additions(file.module_additions, namespace)
     for name in {function.__code__.co_filename for function in functions}:
-        yield _show_lines(name, patch.text)
-
-
-def _is_of(thing: Any, path: str) -> bool:
-    # isinstance would run the __class__ of lazy modules and proxies.
-    return type(thing) is FunctionType and _real_path(thing.__code__.co_filename) == path
+        yield _show_lines(name, edited)
 
 
 @functools.cache
@@ -75,7 +110,7 @@ def _real_path(file: str) -> str:
 
 
 def _code_by_name(text: str, path: str) -> _ByName:
-    """Every function's code by its qualified name; several, where a name is defined again."""
+    """Return each function's code by its qualified name; several if a name is defined again."""
     found: _ByName = defaultdict(list)
     waiting = [compile(text, path, "exec", dont_inherit=True)]
     while waiting:
@@ -88,21 +123,30 @@ def _code_by_name(text: str, path: str) -> _ByName:
 
 
 def _counterpart(code: CodeType, old: _ByName, new: _ByName) -> CodeType | None:
-    """The new code of a function; None where it stays as it is."""
+    """Return the new code of a function; None if the function keeps its code."""
     before = old.get(code.co_qualname, [])
     after = new.get(code.co_qualname, [])
-    # Equal code objects have equal lines and positions, and there is no other way to tell twins.
+    # Functions of one name are told apart by their bytecode and first line.
     place = next((n for n, each in enumerate(before) if each.co_code == code.co_code
                   and each.co_firstlineno == code.co_firstlineno), None)  # fmt: skip
     if place is None or len(before) != len(after):
         return None
     found = after[place]
     if found.co_freevars != code.co_freevars:
-        raise MendError(f"{code.co_qualname} would need another closure than it has")
+        raise FixError(f"{code.co_qualname} would need another closure")
     return found
 
 
-def _run_prelude(statements: Iterable[str], namespace: dict[str, Any]) -> Iterator[Undo]:
+def _with_filename(code: CodeType, filename: str) -> CodeType:
+    """Return code, and the code of functions inside it, under the name that a file is known by."""
+    constants = tuple(
+        _with_filename(each, filename) if isinstance(each, CodeType) else each
+        for each in code.co_consts
+    )
+    return code.replace(co_filename=filename, co_consts=constants)
+
+
+def _run_additions(statements: Iterable[str], namespace: dict[str, Any]) -> Iterator[Undo]:
     before = dict(namespace)
     for statement in statements:
         exec(statement, namespace)
@@ -114,10 +158,10 @@ def _run_prelude(statements: Iterable[str], namespace: dict[str, Any]) -> Iterat
 
 
 def _show_lines(file: str, text: str) -> Undo:
-    """Tracebacks and excerpts show the lines that run."""
+    """Make tracebacks and excerpts show the lines that run; return the undo function."""
     before = linecache.cache.get(file)
-    # Without a modification time the entry is not thrown away for differing from the file.
-    linecache.cache[file] = (len(text), None, lines_of(text), file)
+    # Without a modification time, linecache does not compare the entry with the file.
+    linecache.cache[file] = (len(text), None, split_lines(text), file)
 
     def restore() -> None:
         linecache.cache.pop(file, None)

@@ -1,94 +1,93 @@
-"""What peeling is made of: steps that are kept, attempts that are not, and what came of it all."""
+"""When the result of a trial is good enough to accept its candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import get_args
 
-from msgspec import Struct
+from fullgraph.fix.model import AcceptedFix, Candidate, TrialResult
+from fullgraph.fix.search.state import SearchState
+from fullgraph.fix.source.program import ProgramSource
+from fullgraph.model.fix_kinds import Safety
+from fullgraph.model.report import RootCause
 
-from fullgraph.fix.model import Candidate, Plan, Safety, Trial
-from fullgraph.model.report import Cause
-
-_SAFETIES: tuple[Safety, ...] = ("exact", "specialised", "reordered", "dropped")
-
-
-class Step(Struct, frozen=True):
-    """Something that is kept, and the break that it was for."""
-
-    candidate: Candidate
-    cause: Cause
-    # The break's identity.
-    about: str = ""
-    # How the file was before, and how it is with it.
-    before: str = ""
-    after: str = ""
+# A fix may reveal breaks behind the one it removes, but not any number of them.
+_MOST_REVEALED = 4
+_SAFETIES: tuple[Safety, ...] = get_args(Safety)
 
 
-class Attempt(Struct, frozen=True):
-    """Something that was tried and is not kept."""
-
-    title: str
-    why: str
-
-
-class Peeled(Struct, frozen=True):
-    baseline: Trial
-    # With the eager backend, then with the others.
-    final: Trial
-    deeper: dict[str, Trial]
-    plan: Plan
-    steps: tuple[Step, ...]
-    # What was tried for the breaks that are left, by `identity`.
-    tried: dict[str, tuple[Attempt, ...]]
-    out_of_time: bool
-
-
-class Shop(Protocol):
-    """Where things are tried: a workshop, or forks of this process."""
-
-    # Whether the program is run anew each time; then it has to be the same each time.
-    @property
-    def runs_anew(self) -> bool: ...
-
-    def ask(self, task: Any, plan: Plan = ..., effects: Safety = ..., **more: Any) -> int: ...
-
-    def answer(self, number: int) -> Trial: ...
-
-
-def without_step(steps: list[Step], step: Step) -> list[Step]:
-    """Without a step, and without later rewrites of its file: those have it in their text."""
-    place = steps.index(step)
-    path = step.candidate.path
-    return [
-        each
-        for number, each in enumerate(steps)
-        if number < place or (number > place and (path is None or each.candidate.path != path))
-    ]
-
-
-def plan_of(steps: Iterable[Step]) -> Plan:
-    plan = Plan()
-    for step in steps:
-        plan = step.candidate.added_to(plan)
-    return plan
-
-
-def score(trial: Trial) -> tuple[int, int, int]:
-    """Less is better: sites, frames in eager, graphs."""
-    if trial.report is None:
+def remaining_breaks(result: TrialResult) -> tuple[int, int, int]:
+    """Return break sites with skipped frames, skipped frames, and graphs: less is better."""
+    if result.report is None:
         return (10**9, 0, 0)
-    summary = trial.report.summary
-    return (summary.sites + summary.eager_frames, summary.eager_frames, summary.graphs)
+    summary = result.report.summary
+    return (summary.sites + summary.skipped_frames, summary.skipped_frames, summary.graphs)
 
 
-def harm(trial: Trial) -> tuple[int, int, int]:
-    """The same where breaks stay: then it matters how much is compiled, not in how many graphs."""
-    if trial.report is None:
-        return (10**9, 0, 0)
-    summary = trial.report.summary
-    return (summary.sites + summary.eager_frames, summary.eager_frames, -summary.ops)
+def remaining_cost(result: TrialResult) -> tuple[int, int, int]:
+    """Return the same for a mitigation: the operations in graphs matter, not their number."""
+    breaks, frames, _ = remaining_breaks(result)
+    return (breaks, frames, -result.report.summary.ops if result.report else 0)
 
 
 def least_safe(candidates: Iterable[Candidate]) -> Safety:
-    return max((each.safety for each in candidates), key=_SAFETIES.index, default="exact")
+    """Return the least safe level that some candidates claim."""
+    levels = [each.safety for each in candidates if each.safety is not None]
+    return max(levels, key=_SAFETIES.index, default="exact")
+
+
+def least_safe_fix(fixes: Iterable[AcceptedFix]) -> Safety:
+    """Return the least safe level that some fixes claim."""
+    return least_safe(fix.candidate for fix in fixes)
+
+
+def failure_of(result: TrialResult) -> str:
+    """Return the error or the first difference of a trial; empty without one."""
+    if result.error or result.report is None:
+        return result.error or "nothing was captured"
+    return str(result.differences[0]) if result.differences else ""
+
+
+def rejection_reason(
+    result: TrialResult, state: SearchState, source: ProgramSource, causes: Sequence[RootCause]
+) -> str:
+    """Return why a trial is not good enough; empty if it is.
+
+    `source` is the program under the tried plan. `causes` are the breaks that must be gone; a
+    mitigation has none.
+    """
+    failure = failure_of(result)
+    if failure or result.report is None:
+        return failure
+    if result.recompiled > state.current.recompiled:
+        return f"repeated calls recompile {result.recompiled} times"
+    left = {source.break_key(cause) for cause in result.report.causes}
+    if causes and {state.source.break_key(cause) for cause in causes} <= left:
+        return "the break is still there"
+    before, after = remaining_breaks(state.current), remaining_breaks(result)
+    if not causes:
+        return "" if _costs_less(result, state.current) else "it does not cost less than before"
+    if after < before:
+        return ""
+    return _replacement(result, state, source, causes) or (
+        f"it reveals {after[0] - before[0]} breaks" if after[0] > before[0] + _MOST_REVEALED else ""
+    )
+
+
+def _costs_less(result: TrialResult, current: TrialResult) -> bool:
+    cost, old_cost = remaining_cost(result), remaining_cost(current)
+    fewer_graphs = remaining_breaks(result) < remaining_breaks(current)
+    return cost < old_cost or (cost == old_cost and fewer_graphs)
+
+
+def _replacement(
+    result: TrialResult, state: SearchState, source: ProgramSource, causes: Sequence[RootCause]
+) -> str:
+    """Return a new break in the functions of those that are gone; empty without one."""
+    known = {state.source.break_key(cause) for cause in state.causes}
+    functions = {(cause.file, cause.function) for cause in causes}
+    for cause in result.report.causes if result.report else ():
+        is_new = source.break_key(cause) not in known
+        if is_new and (cause.file, cause.function) in functions:
+            return f"another break takes its place: {cause.type}"
+    return ""

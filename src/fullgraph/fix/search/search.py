@@ -1,387 +1,299 @@
-"""Break after break: try what could remove it, keep what is proven, look again.
+"""Stage 3: break by break, tries candidates and accepts those whose trial is good.
 
-Settings come first, for all breaks at once, then rewrites one by one, then value guards, then
-what helps only a part; then the same again, because breaks come into view behind those that are
-gone. What is kept at the end is what is needed: every step is left out once, to see whether it
-makes a difference.
+Settings come first, for all breaks at once, then rewrites one by one, then value guards, then what
+helps only some breaks. This is repeated, because a break may hide others behind it. At the end
+redundant fixes are dropped and the rest is verified; a fix that fails is dropped and the search
+goes on without it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import get_args
 
-from fullgraph.fix.fixers import Fixer, Spot, all_fixers
-from fullgraph.fix.model import Candidate, Kind, MendError, Plan, Trial
-from fullgraph.fix.search.accept import (
-    Attempt,
-    Peeled,
-    Shop,
-    Step,
-    harm,
-    least_safe,
-    plan_of,
-    score,
-    without_step,
+from fullgraph.fix.fixers import Fixer, all_fixers
+from fullgraph.fix.model import (
+    AcceptedFix,
+    Candidate,
+    FixError,
+    FixPlan,
+    Refusal,
+    SearchResult,
+    TrialRequest,
+    TrialResult,
+    combined_plan,
 )
-from fullgraph.model.report import Cause
+from fullgraph.fix.search.accept import (
+    least_safe,
+    least_safe_fix,
+    rejection_reason,
+    remaining_breaks,
+)
+from fullgraph.fix.search.attempts import AttemptLog
+from fullgraph.fix.search.state import Attempt, SearchState, one_per_fixer, without_fix
+from fullgraph.fix.search.verify import Verifier
+from fullgraph.fix.source.program import ProgramSource
+from fullgraph.fix.trials.runner import TrialRunner, run_trial
+from fullgraph.model.fix_kinds import Kind, Safety
+from fullgraph.model.report import RootCause
 
-# Everything is proven with these.
-BACKENDS = ("eager", "aot_eager")
-Tell = Callable[[str], None]
-# Each may uncover breaks behind it, but not without end.
-_MOST_NEW = 4
-# A trial may take this long, or three times as long as the program itself.
-_PATIENCE = 30.0
-_NO_SOURCE = Attempt("reading its source", "there is no file that could be read")
+Progress = Callable[[str], None]
+# A trial may take this many seconds, or three times as long as the reference.
+_TRIAL_SECONDS = 30.0
+# If the reference takes less, trials run varied inputs at once: verification need not repeat them.
+_CHEAP_SECONDS = 1.0
+_NO_SOURCE = "the source of this code cannot be read"
 
 
-class Peeler:
+class FixSearch:
+    """Searches fixes for the recorded calls of one program."""
+
     def __init__(
         self,
-        shop: Shop,
+        runner: TrialRunner,
         *,
         deadline: float,
-        tell: Tell,
+        progress: Progress,
         fixers: Iterable[Fixer] | None = None,
-        backends: Iterable[str] = (),
+        backends: Sequence[str] = (),
     ) -> None:
-        self._shop = shop
+        self._runner = runner
         self._deadline = deadline
-        self._tell = tell
-        self._backends = (*BACKENDS, *backends)
+        self._progress = progress
         self._fixers = list(all_fixers() if fixers is None else fixers)
-        self._steps: list[Step] = []
-        self._plan = Plan()
-        self._patience = _PATIENCE
-        self._tried: dict[str, list[Attempt]] = {}
-        self._failed: set[tuple[str, str]] = set()
-        # What the proof did not bear.
-        self._dropped: set[str] = set()
+        self._backends = backends
+        self._trial_seconds = _TRIAL_SECONDS
+        self._runs_varied = False
+        self._log = AttemptLog()
         # Plans on top of which all settings together were tried.
         self._settings_tried: set[str] = set()
-        self._stages = (self._settings, self._rewrites, self._guards, self._parts)
 
-    def run(self) -> Peeled:
-        self._tell("running it as it is")
+    def run(self) -> SearchResult:
+        """Run the original program, search, and verify."""
+        self._progress("running the original program")
         started = time.monotonic()
-        baseline = self._shop.answer(self._shop.ask("reference"))
-        _require(baseline)
-        self._baseline = self._now = baseline
-        if self._shop.runs_anew:
-            _require(self._ask([], varied=False))
-        self._patience = max(_PATIENCE, 3 * (time.monotonic() - started))
-        proof = self._peel_and_prove()
-        return Peeled(
+        baseline = run_trial(self._runner, TrialRequest("reference"))
+        _require_deterministic(baseline)
+        if self._runner.reruns_program:
+            _require_deterministic(run_trial(self._runner, TrialRequest("trial", varied=False)))
+        seconds = time.monotonic() - started
+        self._trial_seconds = max(_TRIAL_SECONDS, 3 * seconds)
+        self._runs_varied = seconds < _CHEAP_SECONDS
+        self._state = SearchState(baseline)
+        results = self._search_and_verify(Verifier(self._runner, baseline, self._backends))
+        self._state.current = results.pop("eager")
+        self._collect_refusals()
+        return SearchResult(
             baseline=baseline,
-            final=proof.pop("eager"),
-            deeper=proof,
-            plan=self._plan,
-            steps=tuple(self._steps),
-            tried={name: tuple(each) for name, each in self._tried.items()},
-            out_of_time=self._late(),
+            final=self._state.current,
+            other_backends=results,
+            fixes=tuple(self._state.fixes),
+            remaining=self._log.remaining(self._state),
+            out_of_time=self._out_of_time(),
         )
 
-    def _peel_and_prove(self) -> dict[str, Trial]:
-        """What the proof drops may have kept something better from being tried: peel again."""
-        proof, proven_plan = {"eager": self._baseline}, Plan()
+    def _search_and_verify(self, verifier: Verifier) -> dict[str, TrialResult]:
+        """Search until the accepted fixes pass verification; return its results by backend."""
+        state = self._state
+        results, verified = {"eager": state.baseline}, combined_plan([])
         while True:
-            while self._causes() and not self._late():
-                if not any(stage() for stage in self._stages):
-                    break
-            self._ease()
-            self._leave_out_what_is_not_needed()
-            if self._plan == proven_plan:
-                return proof
-            proof, whole = self._proven()
-            if whole or self._late():
-                return proof
-            proven_plan, self._now = self._plan, proof["eager"]
+            self._search()
+            self._mitigate()
+            self._drop_redundant()
+            if state.plan == verified:
+                return results
+            results, all_passed = self._verify(verifier)
+            if all_passed or self._out_of_time():
+                return results
+            # A fix that failed may have kept a better one from being tried.
+            verified, state.current = state.plan, results["eager"]
 
-    def _late(self) -> bool:
+    def _search(self) -> None:
+        stages = (self._try_settings, self._try_rewrites, self._try_guards, self._try_partial_fixes)
+        while self._state.causes and not self._out_of_time():
+            if not any(stage() for stage in stages):
+                return
+
+    def _out_of_time(self) -> bool:
         return time.monotonic() > self._deadline
 
-    def _causes(self) -> tuple[Cause, ...]:
-        return self._now.report.causes if self._now.report else ()
+    # The stages. Each returns whether it has accepted a fix.
 
-    # The stages. Each says whether it has kept something.
-
-    def _settings(self) -> bool:
-        """All settings that could help, together."""
-        found = list(self._candidates(lambda fixer: fixer.kind == "setting"))
-        situation = repr(self._plan)
-        if not found or situation in self._settings_tried:
+    def _try_settings(self) -> bool:
+        """Try all settings that could help, together."""
+        attempts = list(self._attempts(("setting",)))
+        situation = repr(self._state.plan)
+        if not attempts or situation in self._settings_tried:
             return False
         self._settings_tried.add(situation)
-        return self._try(found)
+        return self._try_best([attempts])
 
-    def _rewrites(self) -> bool:
-        return self._one_by_one(("rewrite", "hoist"))
+    def _try_rewrites(self) -> bool:
+        return self._try_one_by_one(("rewrite", "move"))
 
-    def _one_by_one(self, kinds: tuple[Kind, ...]) -> bool:
-        """Each from what the ones before have made of the program."""
-        kept = False
-        while not self._late():
-            found = self._candidates(lambda fixer: fixer.kind in kinds)
-            if not any(self._try([each]) for each in found):
-                return kept
-            kept = True
-        return kept
+    def _try_one_by_one(self, kinds: tuple[Kind, ...]) -> bool:
+        """Try candidates one by one, each on top of those accepted before."""
+        accepted = False
+        while not self._out_of_time():
+            if not any(self._try_best([[each]]) for each in self._attempts(kinds)):
+                return accepted
+            accepted = True
+        return accepted
 
-    def _guards(self) -> bool:
-        """Value guards, alone or with the settings that may have failed without them."""
-        guards = _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "guard"))
+    def _try_guards(self) -> bool:
+        """Try value guards, alone and with the settings that may have failed without them."""
+        guards = one_per_fixer(list(self._attempts(("guard",))))
         if not guards:
             return False
-        settings = self._candidates(lambda fixer: fixer.kind == "setting", again=True)
-        both = [*guards, *_one_a_fixer(settings)]
-        # At the same time, as there are mostly two cores.
-        bundles = [guards, both] if len(both) > len(guards) else [guards]
-        kept = self._try_first(bundles)
-        return self._guards_instead_of_settings(guards[0]) or kept
+        settings = one_per_fixer(list(self._attempts(("setting",), retry=True)))
+        # Side by side: most machines have two cores.
+        accepted = self._try_best([guards, [*guards, *settings]] if settings else [guards])
+        return self._try_guards_instead_of_settings(guards[0]) or accepted
 
-    def _guards_instead_of_settings(self, guard: tuple[Cause, Candidate]) -> bool:
-        """A symbol that a setting makes is not known, where a guard would know the value."""
-        rest = [step for step in self._steps if step.candidate.kind != "setting"]
-        if not self._causes() or len(rest) == len(self._steps) or self._late():
+    def _try_guards_instead_of_settings(self, guard: Attempt) -> bool:
+        """Try value guards without settings: a setting makes a symbol where a guard has a value."""
+        state = self._state
+        rest = [fix for fix in state.fixes if fix.candidate.kind != "setting"]
+        if not state.causes or len(rest) == len(state.fixes) or self._out_of_time():
             return False
-        cause, candidate = guard
-        if all(step.candidate.kind != "guard" for step in rest):
-            rest.append(Step(candidate, cause, self.identity(cause)))
-        trial = self._ask(rest, varied=False, seconds=self._patience)
-        if trial.error or trial.differences or score(trial) >= score(self._now):
+        if all(fix.candidate.kind != "guard" for fix in rest):
+            rest.append(state.as_fix(*guard))
+        result = self._run(rest)
+        is_better = remaining_breaks(result) < remaining_breaks(state.current)
+        if result.error or result.differences or not is_better:
             return False
-        self._start_over(rest, trial)
+        state.reset(rest, result)
         return True
 
-    def _parts(self) -> bool:
-        """One setting, or one escape."""
-        settings = _one_a_fixer(self._candidates(lambda fixer: fixer.kind == "setting"))
-        escapes = self._candidates(lambda fixer: fixer.kind == "escape")
-        return any(self._try([each]) for each in (*settings, *escapes))
+    def _try_partial_fixes(self) -> bool:
+        """Try single settings, then escape hatches."""
+        settings = one_per_fixer(list(self._attempts(("setting",))))
+        escapes = self._attempts(("escape",))
+        return any(self._try_best([[each]]) for each in (*settings, *escapes))
 
-    def _ease(self) -> None:
-        """What makes breaks that stay less bad."""
-        self._one_by_one(("ease",))
+    def _mitigate(self) -> None:
+        """Reduce the cost of the breaks that remain."""
+        self._try_one_by_one(("mitigate",))
 
-    def _candidates(
-        self, wanted: Callable[[Fixer], bool], *, again: bool = False
-    ) -> Iterator[tuple[Cause, Candidate]]:
-        """What could be tried now and was not tried in vain; `again` lets that pass."""
-        for cause in self._causes():
-            text = self._text(cause.file)
-            if text is None:
-                # Nothing can be rewritten there; settings and guards need no source.
-                attempts = self._tried.setdefault(self.identity(cause), [])
-                attempts += [] if _NO_SOURCE in attempts else [_NO_SOURCE]
-            spot = Spot(cause, text or "", self._text)
-            for fixer in self._fixers:
-                for candidate in fixer.candidates(spot) if wanted(fixer) else ():
-                    if _about(candidate, self.identity(cause)) in self._dropped:
-                        continue
-                    if again or self._mark(cause, candidate) not in self._failed:
-                        yield cause, candidate
+    def _collect_refusals(self) -> None:
+        """Ask all fixers about the breaks that remain: a dropped fix may have hidden some."""
+        for _ in self._attempts(get_args(Kind), retry=True):
+            continue
 
-    def _mark(self, cause: Cause, candidate: Candidate) -> tuple[str, str]:
-        change = candidate.file.text if candidate.file else repr(sorted(candidate.settings))
-        situation = f"{self._plan.guards} {sorted(self._plan.settings)}"
-        return f"{_about(candidate, self.identity(cause))} {situation}", change
+    # Attempts.
 
-    # Trying
+    def _attempts(self, kinds: tuple[Kind, ...], *, retry: bool = False) -> Iterator[Attempt]:
+        """Yield candidates that were not tried in vain yet; with `retry`, those as well."""
+        fixers = [each for each in self._fixers if each.kind in kinds]
+        state = self._state
+        for cause in state.causes:
+            context, key = state.source.context(cause), state.source.break_key(cause)
+            if not context.has_source:
+                self._log.refuse(key, Refusal(_NO_SOURCE, cause.line))
+            for proposal in (each for fixer in fixers for each in fixer.propose(context)):
+                if isinstance(proposal, Refusal):
+                    self._log.refuse(key, self._at_original_line(cause, proposal))
+                elif self._is_worth_trying(key, proposal, retry):
+                    yield cause, proposal
 
-    def _try(self, chosen: list[tuple[Cause, Candidate]]) -> bool:
-        return self._try_first([chosen])
+    def _at_original_line(self, cause: RootCause, refusal: Refusal) -> Refusal:
+        file = self._state.source.open_file(cause.file)
+        line = refusal.line if file is None else file.edited.original_line(refusal.line)
+        return Refusal(refusal.reason, line, refusal.fixer)
 
-    def _try_first(self, bundles: list[list[tuple[Cause, Candidate]]]) -> bool:
-        """Try several bundles side by side; keep the best, and of equals the first."""
-        asked = [(bundle, self._start(bundle)) for bundle in bundles if not self._late()]
-        done = [(bundle, self._shop.answer(number)) for bundle, number in asked if number]
-        good = [each for each in done if not self._refused(*each)]
+    def _is_worth_trying(self, key: str, candidate: Candidate, retry: bool) -> bool:
+        if self._log.was_dropped(key, candidate):
+            return False
+        return retry or not self._log.has_failed(key, candidate, self._state.plan)
+
+    def _try_best(self, bundles: Sequence[Sequence[Attempt]]) -> bool:
+        """Try bundles side by side; accept the best, and of equal ones the first."""
+        submitted = [(bundle, self._submit(bundle)) for bundle in bundles]
+        done = [(bundle, self._runner.result(number)) for bundle, number in submitted if number]
+        good = [each for each in done if not self._rejected(*each)]
         if not good:
             return False
-        self._keep(*min(good, key=lambda each: score(each[1])))
+        self._state.accept(*min(good, key=lambda each: remaining_breaks(each[1])))
         return True
 
-    def _start(self, chosen: list[tuple[Cause, Candidate]]) -> int | None:
-        plan = self._with(chosen)
-        if plan == self._plan:
+    def _submit(self, attempts: Sequence[Attempt]) -> int | None:
+        """Start a trial; None if it would change nothing or if there is no time left."""
+        plan = self._state.plan_with(attempts)
+        if plan == self._state.plan or self._out_of_time():
             return None
-        effects = least_safe([*(s.candidate for s in self._steps), *(c for _, c in chosen)])
-        self._tell(f"trying {', '.join(dict.fromkeys(c.title for _, c in chosen))}")
-        return self._shop.ask("trial", plan, effects, varied=False, seconds=self._patience)
+        candidates = [candidate for _, candidate in attempts]
+        self._progress(f"trying {', '.join(dict.fromkeys(each.title for each in candidates))}")
+        accepted = [fix.candidate for fix in self._state.fixes]
+        safety = least_safe([*accepted, *candidates])
+        return self._runner.submit(self._request(plan, safety))
 
-    def _with(self, chosen: list[tuple[Cause, Candidate]]) -> Plan:
-        plan = self._plan
-        for _, candidate in chosen:
-            plan = candidate.added_to(plan)
-        return plan
+    def _rejected(self, attempts: Sequence[Attempt], result: TrialResult) -> bool:
+        is_mitigation = all(candidate.kind == "mitigate" for _, candidate in attempts)
+        causes = [] if is_mitigation else [cause for cause, _ in attempts]
+        source = ProgramSource(self._state.plan_with(attempts).files)
+        reason = rejection_reason(result, self._state, source, causes)
+        if reason:
+            self._log.reject(self._state, attempts, reason)
+        return bool(reason)
 
-    def _refused(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> bool:
-        eases = all(candidate.kind == "ease" for _, candidate in chosen)
-        causes = [] if eases else [cause for cause, _ in chosen]
-        why = self._objection(trial, self._with(chosen), causes)
-        for cause, candidate in chosen if why else ():
-            if len(chosen) == 1 or candidate.kind != "setting":
-                self._failed.add(self._mark(cause, candidate))
-            attempts = self._tried.setdefault(self.identity(cause), [])
-            if Attempt(candidate.title, why) not in attempts:
-                attempts.append(Attempt(candidate.title, why))
-        return bool(why)
+    def _run(self, fixes: Sequence[AcceptedFix]) -> TrialResult:
+        """Run a trial of some fixes with the recorded calls."""
+        plan = combined_plan(fix.candidate for fix in fixes)
+        return run_trial(self._runner, self._request(plan, least_safe_fix(fixes)))
 
-    def _keep(self, chosen: list[tuple[Cause, Candidate]], trial: Trial) -> None:
-        plan = self._with(chosen)
-        left = {self.identity(cause, plan) for cause in trial.report.causes} if trial.report else ()
-        # A setting that helps several breaks is kept once, for one that is gone.
-        chosen = sorted(chosen, key=lambda each: self.identity(each[0]) in left)
-        for cause, candidate in _one_a_change(chosen):
-            before = self._text(candidate.path or cause.file) or ""
-            after = candidate.file.text if candidate.file else before
-            self._steps.append(Step(candidate, cause, self.identity(cause), before, after))
-        self._plan, self._now = plan, trial
+    def _request(self, plan: FixPlan, safety: Safety) -> TrialRequest:
+        if self._runs_varied:
+            return TrialRequest("trial", plan, safety=safety)
+        return TrialRequest("trial", plan, varied=False, safety=safety, seconds=self._trial_seconds)
 
-    def _objection(self, trial: Trial, plan: Plan, causes: list[Cause]) -> str:
-        """Why a trial is not good enough; empty if it is. `causes` are to be gone."""
-        if trial.error or trial.report is None:
-            return trial.error or "nothing could be captured"
-        if trial.differences:
-            first = trial.differences[0]
-            return f"{first.mode}, {first.sample}: {first.what}"
-        if trial.recompiled > self._now.recompiled:
-            return f"the second and third call compile {trial.recompiled} more"
-        before, after = score(self._now), score(trial)
-        known = {self.identity(cause) for cause in self._causes()}
-        left = {self.identity(cause, plan) for cause in trial.report.causes}
-        if causes and {self.identity(cause) for cause in causes} <= left:
-            return "the break is still there"
-        if not causes:
-            fewer = harm(trial) == harm(self._now) and after < before
-            better = fewer or harm(trial) < harm(self._now)
-            return "" if better else "it is no better than before"
-        if after < before:
-            return ""
-        places = {(cause.file, cause.function) for cause in causes}
-        for cause in trial.report.causes:
-            if (cause.file, cause.function) in places and self.identity(cause, plan) not in known:
-                return f"another break takes its place: {cause.type}"
-        if after[0] > before[0] + _MOST_NEW:
-            return f"{after[0] - before[0]} breaks come into view"
-        return ""
+    # The end.
 
-    # What is what
-
-    def _text(self, file: str, plan: Plan | None = None) -> str | None:
-        files = (plan or self._plan).files
-        if file in files:
-            return files[file].text
-        try:
-            return Path(file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            return None
-
-    def identity(self, cause: Cause, plan: Plan | None = None) -> str:
-        """A break by what it says, not by its line: lines move. `plan` is what it was met with."""
-        text = self._text(cause.file, plan)
-        line = "" if text is None else Spot(cause, text, self._text).line.strip()
-        return f"{cause.id} {cause.type} {cause.file} {cause.function} {line}"
-
-    # At the end
-
-    def _leave_out_what_is_not_needed(self) -> None:
-        eases = [step for step in self._steps if step.candidate.kind == "ease"]
-        if len(eases) < len(self._steps) and score(self._now) >= score(self._baseline):
-            self._start_over([])
-        for step in reversed(self._steps):
-            without = without_step(self._steps, step)
-            if not without or step in eases or self._late():
+    def _drop_redundant(self) -> None:
+        """Drop every fix without which the result is as good."""
+        state = self._state
+        mitigations = [fix for fix in state.fixes if fix.candidate.kind == "mitigate"]
+        is_better = remaining_breaks(state.current) < remaining_breaks(state.baseline)
+        if len(mitigations) < len(state.fixes) and not is_better:
+            for fix in state.fixes:
+                self._log.take_back(fix, "as many breaks remain")
+            state.reset([], state.baseline)
+        for fix in reversed(state.fixes):
+            rest = without_fix(state.fixes, fix)
+            if not rest or fix in mitigations or self._out_of_time():
                 continue
-            trial = self._ask(without, varied=False)
-            if not trial.error and not trial.differences and score(trial) <= score(self._now):
-                self._start_over(without, trial)
+            result = self._run(rest)
+            is_as_good = remaining_breaks(result) <= remaining_breaks(state.current)
+            if not result.error and not result.differences and is_as_good:
+                self._log.take_back(fix, "as many breaks remain without it")
+                state.reset(rest, result)
 
-    def _start_over(self, steps: list[Step], trial: Trial | None = None) -> None:
-        self._steps, self._plan = steps, plan_of(steps)
-        self._now = trial or self._baseline
-
-    def _ask(self, steps: list[Step], **more: Any) -> Trial:
-        effects = least_safe(step.candidate for step in steps)
-        return self._shop.answer(self._shop.ask("trial", plan_of(steps), effects, **more))
-
-    def _proven(self) -> tuple[dict[str, Trial], bool]:
-        """The proof of what is kept, by backend, and whether all steps have borne it."""
-        whole = True
-        while self._steps:
-            self._tell("proving it with other inputs")
-            asked = {backend: self._asked(self._steps, backend) for backend in self._backends}
-            trials = {backend: self._shop.answer(number) for backend, number in asked.items()}
-            why = next(filter(None, map(self._doubt, trials.values())), "")
-            if not why:
-                return trials, whole
-            self._drop_one(why)
-            whole = False
-        return {"eager": self._baseline}, whole
-
-    def _asked(self, steps: list[Step], backend: str) -> int:
-        effects = least_safe(step.candidate for step in steps)
-        # Others take too long to compile for every variation.
-        varied = backend in BACKENDS
-        return self._shop.ask("trial", plan_of(steps), effects, backend=backend, varied=varied)
-
-    def _doubt(self, trial: Trial) -> str:
-        if trial.error:
-            return trial.error
-        if trial.differences:
-            first = trial.differences[0]
-            return f"{first.mode}, {first.sample}: {first.what}"
-        if trial.recompiled > self._baseline.recompiled:
-            return "the second and third call compile more"
-        known = self._baseline.report.summary.sites if self._baseline.report else 0
-        if trial.varied_sites > known and trial.varied_sites > self._varied_sites_today:
-            return f"{trial.varied_sites} breaks where there were {self._varied_sites_today}"
-        return ""
-
-    @cached_property
-    def _varied_sites_today(self) -> int:
-        """How often the program as it is breaks with other inputs; rarely asked, so only then."""
-        return self._ask([]).varied_sites
-
-    def _drop_one(self, why: str) -> None:
-        """The step that is to blame; the last one where it cannot be told."""
-        for step in reversed(self._steps):
-            without = without_step(self._steps, step)
-            if not self._late() and not self._doubt(self._ask(without, backend="aot_eager")):
-                break
-        else:
-            step = self._steps[-1]
-        attempts = self._tried.setdefault(step.about, [])
-        attempts.append(Attempt(step.candidate.title, f"with other inputs: {why}"))
-        self._start_over(without_step(self._steps, step))
-        # Never again: each round of peeling drops another one, or is the last.
-        self._dropped.add(_about(step.candidate, step.about))
+    def _verify(self, verifier: Verifier) -> tuple[dict[str, TrialResult], bool]:
+        """Drop fixes until the rest passes; return the results, and whether all passed at once."""
+        state = self._state
+        all_passed = True
+        while state.fixes:
+            self._progress("verifying with varied inputs")
+            # The last trial has run these fixes with the eager backend, unless one was dropped.
+            known = state.current if self._runs_varied and all_passed else None
+            results, failure = verifier.verify(state.fixes, known)
+            if not failure:
+                return results, all_passed
+            all_passed = False
+            # Where no single fix is to blame, or no time is left to find it, the last one goes.
+            culprit = None if self._out_of_time() else verifier.culprit(state.fixes)
+            culprit = culprit or state.fixes[-1]
+            self._log.drop(culprit, failure)
+            state.reset(without_fix(state.fixes, culprit), state.baseline)
+        return {"eager": state.baseline}, all_passed
 
 
-def _about(candidate: Candidate, identity: str) -> str:
-    """A rewrite is about one break; a setting or a guard is about all of them."""
-    return f"{candidate.title} {identity if candidate.file is not None else ''}"
-
-
-def _one_a_fixer(found: Iterable[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
-    return list({candidate.fixer: (cause, candidate) for cause, candidate in found}.values())
-
-
-def _one_a_change(chosen: list[tuple[Cause, Candidate]]) -> list[tuple[Cause, Candidate]]:
-    changes = {repr((c.fixer, c.settings, c.path)): (cause, c) for cause, c in reversed(chosen)}
-    return list(changes.values())[::-1]
-
-
-def _require(baseline: Trial) -> None:
+def _require_deterministic(baseline: TrialResult) -> None:
     if baseline.error or baseline.report is None:
-        raise MendError(f"the program cannot be run again: {baseline.error}")
+        raise FixError(f"the recorded calls cannot be run again: {baseline.error}")
     if baseline.differences:
         first = baseline.differences[0]
-        raise MendError(
-            f"the program is not deterministic ({first.sample}: {first.what}), so nothing can be "
-            "proven about it: seed it"
+        raise FixError(
+            f"the program is not deterministic ({first.sample}: {first.what}), so fixes cannot be "
+            "verified; set the random seeds"
         )

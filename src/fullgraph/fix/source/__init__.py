@@ -1,8 +1,8 @@
-"""What fixers share to read code and to change its text; no fixer is in here.
+"""Find, analyze and change the source of the user's program. It does not import torch.
 
-For every fixer: edit.py (changes at nodes of a syntax tree), places.py (the program's own line
-behind a break that torch reports), trees.py, names.py, definitions.py.
-What expressions are: tensors.py, numbers.py, size_positions.py.
-For some fixers: saying.py (messages), masks.py and masked_text.py (boolean masks), experts.py with
-expert_text.py, empty_rows.py and stacked.py (loops over experts), branches/ (branches on tensors).
+Find: context.py (the user's frame of a graph break), locate.py (nodes at a position), text.py
+(lines and functions of a file).
+Analyze: names.py, module_symbols.py (definitions of a module), control_flow.py, torch_ops.py
+(properties of torch operators), inference/ (what expressions are).
+Change: edits.py (ranges of a file), codegen.py (new statements).
 """

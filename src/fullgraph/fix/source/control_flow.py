@@ -1,4 +1,4 @@
-"""In which order the statements of a function run."""
+"""Order of statements in a function, and the names that a statement always binds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from fullgraph.fix.source.names import stored_names
 
 
 def path_to(function: ast.FunctionDef, statement: ast.stmt) -> list[tuple[list[ast.stmt], int]]:
-    """The lists of statements that lead to one, from the outermost, each with where it goes on."""
+    """Return the lists of statements around a statement, from the outermost.
+
+    Each comes with the position of the statement that contains the next list. Empty if the
+    function does not contain the statement.
+    """
     found = _path(function.body, statement)
     return found or []
 
@@ -26,6 +30,7 @@ def _path(body: list[ast.stmt], wanted: ast.stmt) -> list[tuple[list[ast.stmt], 
 
 
 def inner_bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Yield the lists of statements inside a statement; none for functions and classes."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
         return
     for name in ("body", "orelse", "finalbody"):
@@ -39,7 +44,7 @@ def inner_bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def computed_by(statement: ast.stmt) -> list[ast.expr]:
-    """Expressions that a statement computes whichever way it goes."""
+    """Return the expressions that a statement computes on every path through it."""
     if isinstance(statement, ast.Assign | ast.AugAssign):
         return [statement.value]
     if isinstance(statement, ast.AnnAssign | ast.Expr | ast.Return):
@@ -48,7 +53,7 @@ def computed_by(statement: ast.stmt) -> list[ast.expr]:
 
 
 def always_bound(statement: ast.stmt) -> set[str]:
-    """Names that a statement binds whichever way it goes."""
+    """Return the names that a statement binds on every path through it."""
     if isinstance(statement, ast.If):
         return _bound_by(statement.body) & _bound_by(statement.orelse)
     if isinstance(statement, ast.With):

@@ -1,169 +1,264 @@
-"""Small changes of a file's text, at nodes of its syntax tree; all the rest stays as it is."""
+"""Edits: the only code that changes text.
+
+An `Edit` replaces a range of a file's text. A fix is a list of edits of the original file, so that
+the fixes of one file are independent of each other. A fixer, however, works on the text that the
+accepted fixes have produced; `EditedText.rebase` turns its edits into edits of the original.
+"""
 
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.model import FilePatch
-from fullgraph.fix.source.text import lines_of, parsed, with_imports
+from msgspec import Struct
 
-_INDENT = "    "
+from fullgraph.errors import FullgraphError
+from fullgraph.fix.source.text import (
+    Node,
+    last_line,
+    line_at,
+    line_start,
+    lines_inside_strings,
+    source_line,
+    span,
+)
 
-
-def tree_of(text: str) -> ast.Module | None:
-    try:
-        return parsed(text)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def patched(spot: Spot, text: str, *imports: str) -> FilePatch:
-    """The file with another text, and with the imports that it needs."""
-    new, added = with_imports(text, imports)
-    return FilePatch(spot.cause.file, new, added)
+INDENT = "    "
 
 
-# Finding
+class EditConflictError(FullgraphError):
+    """Two edits change the same characters."""
 
 
-def nodes_at(tree: ast.AST, line: int, column: int | None, text: str = "") -> list[ast.expr]:
-    """The expressions around a position (both from 1), the innermost first.
+class Edit(Struct, frozen=True):
+    """Replaces the characters from `start` up to, but not including, `end`."""
 
-    A column counts characters and a tree counts bytes; with the text they are the same.
+    start: int
+    end: int
+    replacement: str
+
+
+class FileEdits(Struct, frozen=True):
+    """The edits that one fix makes in one file, as ranges of the original text."""
+
+    path: str
+    edits: tuple[Edit, ...]
+    # Statements that a process that has loaded the file runs to get what the edits add at module
+    # level: imports, helper functions, constants.
+    module_additions: tuple[str, ...] = ()
+    # Edits of earlier fixes that this fix changes further, and therefore takes the place of.
+    replaces: tuple[Edit, ...] = ()
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text with the edits applied; edits that overlap are an error."""
+    return EditedText(text, edits).text
+
+
+def combine_edits(changes: Iterable[FileEdits]) -> tuple[Edit, ...]:
+    """Return the edits of several fixes of one file together, in the order of the text.
+
+    Inserted lines count once: two fixes may both need the same import. EditConflictError is
+    raised for overlapping edits, and for a fix that builds on one that is not among `changes`.
     """
-    if column is not None and text:
-        column = len(lines_of(text)[line - 1][: column - 1].encode()) + 1
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.expr) and _covers(node, line, column)
-    ]
-    return sorted(
-        found, key=lambda node: (-node.lineno, -node.col_offset, node.end_col_offset or 0)
-    )
+    combined: list[Edit] = []
+    for change in changes:
+        for earlier in change.replaces:
+            if earlier not in combined:
+                raise EditConflictError("a fix builds on another one that was dropped")
+            combined.remove(earlier)
+        combined += [e for e in change.edits if not (_inserts_lines(e) and e in combined)]
+    return tuple(_in_order(combined))
 
 
-def _covers(node: ast.expr, line: int, column: int | None) -> bool:
-    last = node.end_lineno or node.lineno
-    if not node.lineno <= line <= last:
-        return False
-    if column is None:
-        return True
-    starts_after = node.lineno == line and node.col_offset > column - 1
-    ends_before = last == line and (node.end_col_offset or 0) < column
-    return not starts_after and not ends_before
+def _inserts_lines(edit: Edit) -> bool:
+    """Return whether an edit only adds whole lines."""
+    return edit.start == edit.end and edit.replacement.endswith("\n")
 
 
-def calls_at(spot: Spot, tree: ast.AST) -> list[ast.Call]:
-    """The calls around the break, the innermost first."""
-    found = nodes_at(tree, spot.cause.line, spot.cause.column, spot.text)
-    return [node for node in found if isinstance(node, ast.Call)]
+def _in_order(edits: Iterable[Edit]) -> list[Edit]:
+    """Sort edits by position; of insertions at one position, imports and whole lines come first."""
+
+    def is_import(edit: Edit) -> bool:
+        return edit.replacement.lstrip().startswith(("import ", "from "))
+
+    def position(edit: Edit) -> tuple[int, int, bool, bool]:
+        return edit.start, edit.end, not is_import(edit), not _inserts_lines(edit)
+
+    ordered = sorted(edits, key=position)
+    for one, other in pairwise(ordered):
+        if other.start < one.end:
+            raise EditConflictError("two fixes change the same code")
+    return ordered
 
 
-def statements_at(tree: ast.AST, line: int) -> list[ast.stmt]:
-    """The statements around a line, the innermost first."""
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    return sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True)
+class _Segment(NamedTuple):
+    """A part of an edited text: the replacement of an edit, or original text (without an edit)."""
+
+    start: int
+    end: int
+    original: int
+    edit: Edit | None
 
 
-def function_at(tree: ast.AST, line: int) -> ast.FunctionDef | None:
-    """The innermost function around a line."""
-    return next((s for s in statements_at(tree, line) if isinstance(s, ast.FunctionDef)), None)
+class EditedText:
+    """A text with edits applied, and where each part of it comes from."""
+
+    def __init__(self, original: str, edits: Iterable[Edit]) -> None:
+        self.original = original
+        self._segments: list[_Segment] = []
+        parts: list[str] = []
+        position = length = 0
+
+        def add(part: str, start: int, edit: Edit | None) -> None:
+            nonlocal length
+            parts.append(part)
+            self._segments.append(_Segment(length, length + len(part), start, edit))
+            length += len(part)
+
+        for edit in _in_order(edits):
+            add(original[position : edit.start], position, None)
+            add(edit.replacement, edit.start, edit)
+            position = edit.end
+        add(original[position:], position, None)
+        self.text = "".join(parts)
+
+    def original_line(self, line: int) -> int:
+        """Return the line of the original that a line of the edited text comes from.
+
+        For a line that an edit has written, it is the line at which the edit starts.
+        """
+        offset = line_start(self.text, line)
+        # A line that starts with inserted text may go on with the original.
+        end = offset + len(source_line(self.text, line))
+        inside = [each for each in self._segments if each.start <= end and each.end > offset]
+        for segment in inside:
+            if segment.edit is None:
+                start = max(offset, segment.start)
+                return line_at(self.original, segment.original + start - segment.start)
+        return line_at(self.original, inside[0].original if inside else len(self.original))
+
+    def rebase(self, edits: Iterable[Edit]) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
+        """Turn edits of this text into edits of the original.
+
+        Returns the edits, and the applied edits that they take the place of: where a new edit
+        touches what an earlier one has written, both become one.
+        """
+        groups: list[tuple[list[Edit], list[_Segment]]] = []
+        for edit in _in_order(edits):
+            touched = [each for each in self._segments if each.edit and _touches(edit, each)]
+            mine = [edit]
+            for group in [group for group in groups if any(t in group[1] for t in touched)]:
+                groups.remove(group)
+                mine = [*group[0], *mine]
+                touched = [*group[1], *(t for t in touched if t not in group[1])]
+            groups.append((mine, touched))
+        rebased = tuple(self._merged(mine, touched) for mine, touched in groups)
+        replaced = tuple(each.edit for _, touched in groups for each in touched if each.edit)
+        return rebased, replaced
+
+    def _merged(self, edits: Sequence[Edit], touched: Sequence[_Segment]) -> Edit:
+        if not touched and edits[0].start == edits[0].end:
+            offset = self._original_start(edits[0].start, ())
+            return Edit(offset, offset, edits[0].replacement)
+        start = min([edit.start for edit in edits] + [each.start for each in touched])
+        end = max([edit.end for edit in edits] + [each.end for each in touched])
+        shifted = [Edit(e.start - start, e.end - start, e.replacement) for e in edits]
+        return Edit(
+            self._original_start(start, touched),
+            self._original_end(end, touched),
+            apply_edits(self.text[start:end], shifted),
+        )
+
+    def _original_start(self, offset: int, touched: Sequence[_Segment]) -> int:
+        for each in touched:
+            if each.start == offset and each.edit:
+                return each.edit.start
+        # The last segment that reaches here: an edit that ends here is not touched.
+        segment = [each for each in self._segments if each.start <= offset][-1]
+        return segment.original + (offset - segment.start if segment.edit is None else 0)
+
+    def _original_end(self, offset: int, touched: Sequence[_Segment]) -> int:
+        for each in touched:
+            if each.end == offset and each.edit:
+                return each.edit.end
+        segment = next(each for each in self._segments if each.end >= offset)
+        if segment.edit is not None:
+            return segment.edit.start
+        return segment.original + offset - segment.start
 
 
-# Changing
+def _touches(edit: Edit, segment: _Segment) -> bool:
+    """Return whether an edit changes what an earlier edit has written.
+
+    An insertion also touches one that it is next to: the order of the two matters.
+    """
+    if edit.start == edit.end:
+        is_insertion = segment.edit is not None and segment.edit.start == segment.edit.end
+        if is_insertion:
+            return segment.start <= edit.start <= segment.end
+        return segment.start < edit.start < segment.end
+    if segment.start == segment.end:
+        return edit.start < segment.start < edit.end
+    return edit.start < segment.end and segment.start < edit.end
 
 
-def source_of(text: str, node: ast.expr | ast.stmt) -> str:
-    start, end = span(text, node)
-    return text[start:end]
-
-
-def span(text: str, node: ast.expr | ast.stmt) -> tuple[int, int]:
-    """Where a node's text starts and ends, in characters."""
-    lines = lines_of(text)
-    return (
-        _offset(lines, node.lineno, node.col_offset),
-        _offset(lines, node.end_lineno or node.lineno, node.end_col_offset or 0),
-    )
-
-
-def _offset(lines: list[str], line: int, in_bytes: int) -> int:
-    before = sum(map(len, lines[: line - 1]))
-    return before + len(lines[line - 1].encode()[:in_bytes].decode(errors="ignore"))
-
-
-def swapped(text: str, changes: Iterable[tuple[ast.expr | ast.stmt, str]]) -> str:
-    """The text with other words for some nodes, which do not overlap."""
-    places = sorted(((*span(text, node), new) for node, new in changes), reverse=True)
-    for start, end, new in places:
-        text = text[:start] + new + text[end:]
-    return text
-
-
-def stands_alone(text: str, statement: ast.stmt) -> bool:
-    """Whether no other statement shares its lines."""
-    lines = lines_of(text)
-    before = lines[statement.lineno - 1].encode()[: statement.col_offset]
-    after = lines[(statement.end_lineno or 0) - 1].encode()[statement.end_col_offset or 0 :]
-    rest = after.strip()
-    return not before.strip() and (not rest or rest.startswith(b"#"))
-
-
-def put_under(text: str, statements: list[ast.stmt], header: str) -> str:
-    """The text with these neighbours indented under a new line."""
-    lines = lines_of(text)
-    first, last = statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno
-    indent = _indent_of(lines[first - 1])
-    inside = _lines_within_strings(text)
-    body = [
-        lines[number - 1]
-        if number in inside or not lines[number - 1].strip()
-        else _INDENT + lines[number - 1]
-        for number in range(first, last + 1)
-    ]
-    if not body[-1].endswith("\n") and last < len(lines):
-        body[-1] += "\n"
-    return "".join([*lines[: first - 1], f"{indent}{header}\n", *body, *lines[last:]])
-
-
-def without(text: str, statement: ast.stmt) -> str:
-    """The text without the lines of a statement."""
-    lines = lines_of(text)
-    last = statement.end_lineno or statement.lineno
-    return "".join([*lines[: statement.lineno - 1], *lines[last:]])
-
-
-def _indent_of(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
-
-
-def indent_of(text: str, statement: ast.stmt) -> str:
-    return _indent_of(lines_of(text)[statement.lineno - 1])
-
-
-def _lines_within_strings(text: str) -> set[int]:
-    """Lines that start inside a string: their first characters belong to it."""
+def edited_lines(text: str, edits: Iterable[Edit]) -> list[int]:
+    """Return the lines of the original that edits remove or change; not lines they only add."""
     found: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        # From Python 3.12 on, f-strings are several tokens.
-        if tokenize.tok_name[token.type] in ("STRING", "FSTRING_MIDDLE", "FSTRING_END"):
-            found.update(range(token.start[0] + 1, token.end[0] + 1))
-    return found
+    for edit in edits:
+        if not _inserts_lines(edit):
+            last = max(edit.start, edit.end - (text[: edit.end].endswith("\n")))
+            found.update(range(line_at(text, edit.start), line_at(text, last) + 1))
+    return sorted(found)
 
 
-def body_around(tree: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
-    """The list of statements that a statement is in."""
-    for node in ast.walk(tree):
-        for _, value in ast.iter_fields(node):
-            if isinstance(value, list) and any(each is statement for each in value):
-                return value
-    return []
+# The edits that fixers make.
+
+
+def replace_node(text: str, node: Node, replacement: str) -> Edit:
+    """Replace the text of one node."""
+    return Edit(*span(text, node), replacement)
+
+
+def replace_nodes(text: str, changes: Iterable[tuple[Node, str]]) -> tuple[Edit, ...]:
+    """Replace the text of several nodes, which do not overlap."""
+    return tuple(replace_node(text, node, replacement) for node, replacement in changes)
+
+
+def replace_lines(text: str, first: int, last: int, lines: Sequence[str]) -> Edit:
+    """Replace the lines from `first` to `last` with others, which are given without their ends."""
+    start, end = line_start(text, first), line_start(text, last + 1)
+    has_end = text[start:end].endswith("\n")
+    replacement = "\n".join(lines) + ("\n" if has_end else "")
+    return Edit(start, end, replacement if lines else "")
+
+
+def insert_lines(text: str, line: int, lines: Sequence[str]) -> Edit:
+    """Insert lines, which are given without their ends, in front of a line."""
+    start = line_start(text, line)
+    # The last line of a file may have no end.
+    lead = "\n" if start and text[start - 1] != "\n" else ""
+    return Edit(start, start, lead + "".join(f"{each}\n" for each in lines))
+
+
+def delete_statement(text: str, statement: ast.stmt) -> Edit:
+    """Delete the lines of a statement."""
+    return replace_lines(text, statement.lineno, last_line(statement), [])
+
+
+def indent_under(text: str, statements: Sequence[ast.stmt], header: str) -> tuple[Edit, ...]:
+    """Indent neighboring statements, and insert a header line above them."""
+    first, last = statements[0].lineno, last_line(statements[-1])
+    line = source_line(text, first)
+    indent = line[: len(line) - len(line.lstrip())]
+    inside_strings = lines_inside_strings(text)
+    starts = [
+        line_start(text, number)
+        for number in range(first, last + 1)
+        if number not in inside_strings and source_line(text, number).strip()
+    ]
+    head = Edit(starts[0], starts[0], f"{indent}{header}\n")
+    return head, *(Edit(start, start, INDENT) for start in starts)

@@ -1,4 +1,4 @@
-"""What a file defines at its top: functions, classes, imports and constants."""
+"""Functions, classes, imports and constants that a module defines at its top level."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from fullgraph.fix.source.names import imports_of
 
 
-class Definitions:
-    """The functions of a file by their qualified name, and what else it defines."""
+class ModuleSymbols:
+    """The functions of a module by qualified name, its classes, imports and constants."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.imports = imports_of(tree)
@@ -17,8 +17,8 @@ class Definitions:
         self.classes: set[str] = set()
         self._add(tree, "")
         self.bound_once = _bound_once(tree)
-        # Those that cannot change either.
-        self.constants = {name for name, value in self.bound_once.items() if _is_fixed(value)}
+        # The names among them whose value is immutable.
+        self.constants = {name for name, value in self.bound_once.items() if _is_immutable(value)}
 
     def _add(self, node: ast.AST, prefix: str) -> None:
         for each in ast.iter_child_nodes(node):
@@ -32,7 +32,7 @@ class Definitions:
 
 
 def _bound_once(tree: ast.Module) -> dict[str, ast.expr]:
-    """Globals that are bound at one place only, at the top, and to what."""
+    """Return the globals that exactly one statement at the top level binds, and their values."""
     bound: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
@@ -46,6 +46,7 @@ def _bound_once(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def _bindings(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield the names that a statement binds; None for a value that is not an expression."""
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             if isinstance(target, ast.Name):
@@ -62,14 +63,15 @@ def _bindings(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
                 yield each.id, None
 
 
-def _is_fixed(value: ast.expr) -> bool:
+def _is_immutable(value: ast.expr) -> bool:
+    """Check whether an expression consists of constants, tuples and operators."""
     match value:
         case ast.Constant():
             return True
         case ast.Tuple():
-            return all(_is_fixed(each) for each in value.elts)
+            return all(_is_immutable(each) for each in value.elts)
         case ast.UnaryOp():
-            return _is_fixed(value.operand)
+            return _is_immutable(value.operand)
         case ast.BinOp():
-            return _is_fixed(value.left) and _is_fixed(value.right)
+            return _is_immutable(value.left) and _is_immutable(value.right)
     return False

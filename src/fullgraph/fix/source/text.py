@@ -1,148 +1,129 @@
-"""Functions as pieces of a file's text: found by line, replaced without touching the rest."""
+"""The text of a source file: how it is read, its lines, offsets and line endings."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from functools import lru_cache
 
-from msgspec import Struct
-
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_END = re.compile(r"\r?\n")
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_INDENTATION = re.compile(r"[ \t\f]*")
+_LINE_END = re.compile(r"\r?\n")
+# From Python 3.12 on, an f-string is several tokens.
+_STRING_TOKENS = ("STRING", "FSTRING_MIDDLE", "FSTRING_END")
+
+Node = ast.expr | ast.stmt
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines as Python counts them, with their ends. `splitlines` would count others too."""
+def read_source(path: str) -> str | None:
+    """Return a file's text with `\\n` as the line ending; None if it is not readable as UTF-8."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines as Python counts them, with their ends; `str.splitlines` counts others."""
     return _LINE.findall(text)
 
 
-def with_ends_of(text: str, original: str) -> str:
-    """The text with the line ends that the original has."""
-    return _END.sub("\r\n", text) if "\r\n" in original else text
-
-
-class Block(Struct, frozen=True):
-    """A function in a file, decorators included; its text starts at column 0."""
-
-    name: str
-    # From 1, the last one included.
-    first: int
-    last: int
-    indent: str
-    text: str
-
-    def line_of(self, line: int) -> int:
-        """A line of the file as a line of the block, from 1."""
-        return line - self.first + 1
+def keep_line_endings(text: str, original: str) -> str:
+    """Return the text with the line endings of the original."""
+    return _LINE_END.sub("\r\n", text) if "\r\n" in original else text
 
 
 @lru_cache(maxsize=64)
-def parsed(text: str) -> ast.Module:
-    return ast.parse(text)
-
-
-def enclosing_function(text: str, line: int, *, outermost: bool = False) -> Block | None:
-    """The function that a line belongs to; the innermost unless asked otherwise."""
+def parse(text: str) -> ast.Module | None:
+    """Return the syntax tree of a file; None if Python does not accept it."""
     try:
-        tree = parsed(text)
-    except SyntaxError:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
         return None
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, _Function) and _first_line(node) <= line <= (node.end_lineno or 0)
+
+
+@lru_cache(maxsize=64)
+def _line_starts(text: str) -> tuple[int, ...]:
+    starts = [0]
+    for line in split_lines(text):
+        starts.append(starts[-1] + len(line))
+    return tuple(starts)
+
+
+def line_start(text: str, line: int) -> int:
+    """Return the offset of the first character of a line (from 1), or of the text's end."""
+    starts = _line_starts(text)
+    return starts[min(line, len(starts)) - 1]
+
+
+def line_at(text: str, offset: int) -> int:
+    """Return the line (from 1) that an offset is in."""
+    return text.count("\n", 0, offset) + 1
+
+
+def source_line(text: str, line: int) -> str:
+    """Return a line without its end; empty if there is no such line."""
+    starts = _line_starts(text)
+    if not 0 < line < len(starts):
+        return ""
+    return text[starts[line - 1] : starts[line]].rstrip("\n")
+
+
+def offset_at(text: str, line: int, byte_column: int) -> int:
+    """Return the offset of a position of a syntax tree, which counts columns in bytes."""
+    before = source_line(text, line).encode()[:byte_column]
+    return line_start(text, line) + len(before.decode(errors="ignore"))
+
+
+def span(text: str, node: Node) -> tuple[int, int]:
+    """Return the offsets at which a node's text starts and ends."""
+    return (
+        offset_at(text, node.lineno, node.col_offset),
+        offset_at(text, node.end_lineno or node.lineno, node.end_col_offset or 0),
+    )
+
+
+def source_of(text: str, node: Node) -> str:
+    """Return a node as it is written."""
+    start, end = span(text, node)
+    return text[start:end]
+
+
+def last_line(statement: ast.stmt) -> int:
+    """Return the line at which a statement ends."""
+    return statement.end_lineno or statement.lineno
+
+
+def indent_of(text: str, statement: ast.stmt) -> str:
+    """Return the white space at the start of a statement's first line."""
+    match = _INDENTATION.match(source_line(text, statement.lineno))
+    return match[0] if match else ""
+
+
+def owns_its_lines(text: str, statement: ast.stmt) -> bool:
+    """Return whether no other statement shares the lines of a statement."""
+    before = source_line(text, statement.lineno).encode()[: statement.col_offset]
+    after = source_line(text, last_line(statement)).encode()[statement.end_col_offset or 0 :]
+    rest = after.strip()
+    return not before.strip() and (not rest or rest.startswith(b"#"))
+
+
+def lines_inside_strings(text: str) -> set[int]:
+    """Return the lines that start inside a string: their first characters belong to it."""
+    found: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if tokenize.tok_name[token.type] in _STRING_TOKENS:
+            found.update(range(token.start[0] + 1, token.end[0] + 1))
+    return found
+
+
+def comments_between(text: str, first: int, last: int) -> list[str]:
+    """Return the comments on the lines from `first` to `last`."""
+    return [
+        token.string
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT and first <= token.start[0] <= last
     ]
-    if not found:
-        return None
-    choose = min if outermost else max
-    return _block(text, choose(found, key=_first_line))
-
-
-def _first_line(node: _Function) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-
-
-def _block(text: str, node: _Function) -> Block:
-    lines = lines_of(text)
-    first, last = _first_line(node), node.end_lineno or node.lineno
-    head = lines[first - 1]
-    indent = head[: len(head) - len(head.lstrip())]
-    inside = _inside_strings(node)
-    body = (
-        lines[number - 1] if number in inside else lines[number - 1].removeprefix(indent)
-        for number in range(first, last + 1)
-    )
-    return Block(node.name, first, last, indent, "".join(body))
-
-
-def replaced(text: str, block: Block, new: str) -> str:
-    """The file with another text in the place of a block."""
-    lines = lines_of(text)
-    if not new.endswith("\n") and lines[block.last - 1].endswith("\n"):
-        new += "\n"
-    # A text in quotes that goes over several lines was not dedented, so it is not indented.
-    inside = _inside_strings(ast.parse(new))
-    body = "".join(
-        line if number in inside or not line.strip() else block.indent + line
-        for number, line in enumerate(lines_of(new), 1)
-    )
-    return "".join(lines[: block.first - 1]) + body + "".join(lines[block.last :])
-
-
-def _inside_strings(tree: ast.AST) -> set[int]:
-    """Lines that start within a string."""
-    inside: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno:
-            is_text = isinstance(node, ast.JoinedStr) or isinstance(node.value, str | bytes)
-            if is_text:
-                inside.update(range(node.lineno + 1, node.end_lineno + 1))
-    return inside
-
-
-def with_imports(text: str, statements: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """The file with these imports, and which of them it lacked."""
-    tree = parsed(text)
-    present = {ast.unparse(node) for node in tree.body if isinstance(node, ast.ImportFrom)}
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            # Of `import math, torch` each by itself.
-            present |= {ast.unparse(ast.Import([each])) for each in node.names}
-    missing = tuple(each for each in statements if each not in present)
-    if not missing:
-        return text, ()
-    lines = lines_of(text)
-    position = max(_after_imports(tree), _last_import_of(missing, tree))
-    new = [f"{statement}\n" for statement in missing]
-    return "".join([*lines[:position], *new, *lines[position:]]), missing
-
-
-def _last_import_of(statements: tuple[str, ...], tree: ast.Module) -> int:
-    """The line of the last import, at the top of the file, of something that is used by these."""
-    used = {
-        node.id
-        for statement in statements
-        for node in ast.walk(ast.parse(statement.strip()))
-        if isinstance(node, ast.Name)
-    }
-    lines = [0]
-    for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            bound = {each.asname or each.name.partition(".")[0] for each in node.names}
-            if bound & used:
-                lines.append(node.end_lineno or node.lineno)
-    return max(lines)
-
-
-def _after_imports(tree: ast.Module) -> int:
-    """Behind the first run of imports; otherwise behind the docstring."""
-    position = 0
-    for node in tree.body:
-        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if isinstance(node, ast.Import | ast.ImportFrom) or (is_docstring and position == 0):
-            position = node.end_lineno or node.lineno
-        else:
-            break
-    return position

@@ -1,4 +1,4 @@
-"""The other side of the workshop: starts it, asks it, and waits for answers. No torch here."""
+"""Starts the trial server for a program, submits requests to it and waits. Imports no torch."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from msgspec import json
 
-from fullgraph.fix.model import NO_PLAN, MendError, Plan, Ready, Request, Safety, Trial
-from fullgraph.fix.trials.fork import read_trial
+from fullgraph.fix.model import FixError, ProgramRecorded, TrialRequest, TrialResult, with_number
+from fullgraph.fix.trials.runner import read_result, request_file
 
 _TICK = 0.1
 
 
-class Workshop:
-    """`with Workshop(target) as shop:` has run the program and takes requests."""
+class ProgramTrialRunner:
+    """`with ProgramTrialRunner(target) as runner:` runs the program, then takes requests."""
 
     def __init__(self, target: Sequence[str], *, deadline: float) -> None:
         self._target = list(target)
@@ -31,20 +30,20 @@ class Workshop:
         self._buffer = b""
         self._done: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
-        # From a request to the process that was started for it, and its deadline.
+        # From the number of a request to the process that was started for it, and its deadline.
         self._spawned: dict[int, tuple[subprocess.Popen[bytes], float]] = {}
 
-    def __enter__(self) -> Workshop:
-        self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-mend-")
+    def __enter__(self) -> ProgramTrialRunner:
+        self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-fix-")
         self.folder = Path(self._folder.name)
-        requests, self._to = os.pipe()
-        self._from, replies = os.pipe()
+        requests, self._to_server = os.pipe()
+        self._from_server, replies = os.pipe()
         started = time.monotonic()
         self._process = self._start(str(requests), str(replies), pass_fds=(requests, replies))
         os.close(requests)
         os.close(replies)
         try:
-            self.ready = self._wait_until_ready()
+            self.recorded = json.decode(self._read_line(self._deadline), type=ProgramRecorded)
             self._run_time = time.monotonic() - started
         except BaseException:
             self.__exit__(None, None, None)
@@ -66,8 +65,9 @@ class Workshop:
             )  # fmt: skip
 
     @property
-    def runs_anew(self) -> bool:
-        return not self.ready.forks
+    def reruns_program(self) -> bool:
+        """Whether the program cannot be forked, so that each trial runs it again."""
+        return not self.recorded.can_fork
 
     def __exit__(
         self,
@@ -75,8 +75,8 @@ class Workshop:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        os.close(self._to)
-        os.close(self._from)
+        os.close(self._to_server)
+        os.close(self._from_server)
         for process, _ in self._spawned.values():
             process.kill()
             process.wait()
@@ -89,43 +89,41 @@ class Workshop:
         self._folder.cleanup()
 
     def output(self) -> str:
-        """What the program wrote, and what went wrong in children."""
+        """Return what the program wrote, and the tracebacks of trials."""
         return (self.folder / "output.txt").read_text(errors="replace")
-
-    def _wait_until_ready(self) -> Ready:
-        return json.decode(self._read_line(self._deadline), type=Ready)
 
     def _read_line(self, deadline: float = float("inf")) -> bytes:
         while b"\n" not in self._buffer:
-            readable, _, _ = select.select([self._from], [], [], _TICK)
-            received = os.read(self._from, 1 << 16) if readable else None
+            readable, _, _ = select.select([self._from_server], [], [], _TICK)
+            received = os.read(self._from_server, 1 << 16) if readable else None
             if received == b"":
-                raise MendError(f"the program ended early:\n{self.output()[-800:]}")
+                raise self._ended_early()
             self._buffer += received or b""
             if time.monotonic() > deadline:
-                raise MendError("there was not enough time to run the program: raise --time")
+                raise FixError("there was not enough time to run the program; raise --time")
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
-    # Asking
+    def _ended_early(self) -> FixError:
+        return FixError(f"the program ended early:\n{self.output()[-800:]}")
 
-    def ask(self, task: Any, plan: Plan = NO_PLAN, effects: Safety = "exact", **more: Any) -> int:
-        """Start something; `answer` has what it found."""
+    def submit(self, request: TrialRequest) -> int:
+        """Start a trial: in a fork of the server, or in a new run of the program."""
         self._number += 1
-        request = Request(self._number, task, plan, effects=effects, **more)
-        if self.ready.forks:
-            try:
-                os.write(self._to, json.encode(request) + b"\n")
-            except BrokenPipeError:
-                raise MendError(f"the program ended early:\n{self.output()[-800:]}") from None
-        else:
-            (self.folder / f"request-{self._number}.json").write_bytes(json.encode(request))
+        data = json.encode(with_number(request, self._number))
+        if self.reruns_program:
+            request_file(self.folder, self._number).write_bytes(data)
             deadline = time.monotonic() + 2 * self._run_time + request.seconds
             self._spawned[self._number] = (self._start("once", str(self._number)), deadline)
+            return self._number
+        try:
+            os.write(self._to_server, data + b"\n")
+        except BrokenPipeError:
+            raise self._ended_early() from None
         return self._number
 
-    def answer(self, number: int) -> Trial:
-        """Wait for it; what takes longer than it may is ended."""
+    def result(self, number: int) -> TrialResult:
+        """Wait for a trial and return its result."""
         if number in self._spawned:
             process, deadline = self._spawned.pop(number)
             try:
@@ -133,10 +131,10 @@ class Workshop:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            return read_trial(self.folder, number)
-        while number not in self._done:
-            self._done.add(json.decode(self._read_line(), type=int))
-        return read_trial(self.folder, number)
+        else:
+            while number not in self._done:
+                self._done.add(json.decode(self._read_line(), type=int))
+        return read_result(self.folder, number)
 
 
 def _environment() -> dict[str, str]:

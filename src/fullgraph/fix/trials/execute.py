@@ -1,330 +1,221 @@
-"""What a child of the workshop does: run the recorded calls under a plan, and compare.
+"""What the process of one trial does: apply the plan, run eager and compiled code, compare.
 
-Every sample starts from the same state of its module, so the order of samples means nothing.
+Every sample starts from the same state of its module, so the order of samples does not matter.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
 from msgspec.structs import replace
 
 from fullgraph.capture.api import Watch
-from fullgraph.fix.model import Difference, GuardCost, Request, Safety, Samples, Trial
-from fullgraph.fix.record.recorder import Call, Recorder, Target, cloned
-from fullgraph.fix.runtime.activate import around
-from fullgraph.fix.runtime.hot_patch import apply_patches
-from fullgraph.fix.trials.vary_inputs import variations
-from fullgraph.outcomes.observe import Outcome, compared, run_call
-from fullgraph.value_guards import GuardFact
+from fullgraph.fix.model import (
+    Difference,
+    GuardCost,
+    Mode,
+    Samples,
+    TrialRequest,
+    TrialResult,
+)
+from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget
+from fullgraph.fix.runtime.activate import plan_active
+from fullgraph.fix.runtime.hot_patch import patch_functions
+from fullgraph.fix.trials.compiled import compile_target
+from fullgraph.fix.trials.coverage import unreached_lines
+from fullgraph.fix.trials.outcome import run_call
+from fullgraph.fix.trials.samples import Sample, samples_of, state_restored
+from fullgraph.fix.trials.timing import time_calls
+from fullgraph.model.fix_kinds import Safety
+from fullgraph.outcomes.compare import compare_outcomes
+from fullgraph.outcomes.observe import CallOutcome
+from fullgraph.value_guards import GuardRecord
 
-_REFERENCE = "reference.pt"
+# The outcomes of the original program, in the folder of the trials.
+_EAGER_REFERENCE = "eager-reference.pt"
+_COMPILED_REFERENCE = "compiled-reference.pt"
 _MOST_DIFFERENCES = 12
-# Timing goes on until steady calls have taken this long, and for so many rounds; but not longer
-# than that, with all that is between calls.
-_TIMING = 0.5
-_LONGEST_TIMING = 15.0
-_STEADY_ROUNDS = 8
+_REPETITIONS = 2
+
+Outcomes = dict[str, CallOutcome]
 
 
-@dataclass
-class Sample:
-    name: str
-    call: Call
-    recorded: bool
-
-
-def samples_of(recorder: Recorder) -> list[Sample]:
-    """The recorded calls first, then others like them."""
-    calls = [Sample(f"call {n}", call, True) for n, call in enumerate(recorder.calls, 1)]
-    kinds: dict[int, Sample] = {}
-    for sample in calls:
-        kinds.setdefault(id(sample.call.target), sample)
-    varied = [
-        Sample(f"{sample.name}, {name}", call, False)
-        for sample in kinds.values()
-        for name, call in variations(sample.call)
-    ]
-    return calls + varied
-
-
-def perform(request: Request, recorder: Recorder, folder: Path) -> Trial:
-    """Called in a fresh fork; whatever it changes dies with it."""
+def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> TrialResult:
+    """Execute a request in a process of its own; its changes end with the process."""
     samples = samples_of(recorder)
-    if request.task == "reference":
-        return _reference(request, samples, folder)
-    if request.task == "reach":
-        return Trial(request.number, None, unreached=_unreached(request.lines, samples))
-    apply_patches(request.plan.files.values())
-    if request.timing:
-        return _timed(request, samples)
-    before: dict[str, Outcome] = torch.load(folder / _REFERENCE, weights_only=False)
-    today: dict[str, Outcome] = torch.load(folder / f"today-{_REFERENCE}", weights_only=False)
-    return _Tried(request, samples, before, today).run()
+    match request.task:
+        case "reference":
+            return _record_reference(request, samples, folder)
+        case "coverage":
+            unreached = unreached_lines(request.lines, samples)
+            return TrialResult(request.number, None, unreached=unreached)
+    patch_functions(request.plan.files.values())
+    if request.task == "timing":
+        return time_calls(request, samples)
+    eager: Outcomes = torch.load(folder / _EAGER_REFERENCE, weights_only=False)
+    compiled: Outcomes = torch.load(folder / _COMPILED_REFERENCE, weights_only=False)
+    return TrialExecution(request, samples, eager, compiled).run()
 
 
-def _reference(request: Request, samples: list[Sample], folder: Path) -> Trial:
-    """The program as it is: in eager, twice, and compiled."""
-    before: dict[str, Outcome] = {}
+def _record_reference(request: TrialRequest, samples: list[Sample], folder: Path) -> TrialResult:
+    """Run the original program twice in eager mode, then compiled, and keep the outcomes."""
+    eager: Outcomes = {}
     differences: list[Difference] = []
     for sample in samples:
-        with _same_state(sample.call.target):
-            before[sample.name] = run_call(
-                sample.call, sample.call.target.original, sample.call.target
-            )
-        with _same_state(sample.call.target):
-            again = run_call(sample.call, sample.call.target.original, sample.call.target)
-        found = compared(before[sample.name], again, exact=True)
+        eager[sample.name] = _run_eager(sample)
+        found = compare_outcomes(eager[sample.name], _run_eager(sample), exact=True)
         differences += [Difference(sample.name, each, "eager") for each in found.problems]
-    torch.save(before, folder / _REFERENCE)
-    tried = _Tried(replace(request, varied=False), samples, before, {})
-    trial = tried.run()
+    execution = TrialExecution(replace(request, varied=False), samples, eager, {})
+    result = execution.run()
     if any(
-        compared(before[name], after, exact=False).problems
-        for name, after in tried.compiled.items()
+        compare_outcomes(eager[name], outcome, exact=False).problems
+        for name, outcome in execution.compiled.items()
     ):
-        # Compiling makes a difference already, so what it gives for other inputs matters too.
-        tried.run_varied()
-    torch.save(tried.compiled, folder / f"today-{_REFERENCE}")
-    # What differs here already is torch's doing; only what differs from eager to eager counts.
-    return replace(trial, differences=tuple(differences[:_MOST_DIFFERENCES]))
+        # Compiling already changes results, so the results for varied inputs matter too.
+        execution.run_varied()
+    torch.save(eager, folder / _EAGER_REFERENCE)
+    torch.save(execution.compiled, folder / _COMPILED_REFERENCE)
+    # Differences of compiled code are torch's; the reference is about eager mode alone.
+    return replace(result, differences=tuple(differences[:_MOST_DIFFERENCES]))
 
 
-class _Tried:
-    """One plan, run on samples."""
+def _run_eager(sample: Sample) -> CallOutcome:
+    target = sample.call.target
+    with state_restored(target):
+        return run_call(sample.call, target.original, target)
+
+
+class TrialExecution:
+    """One plan, run on all samples and compared with the original program."""
 
     def __init__(
         self,
-        request: Request,
+        request: TrialRequest,
         samples: list[Sample],
-        before: dict[str, Outcome],
-        today: dict[str, Outcome],
+        eager_reference: Outcomes,
+        compiled_reference: Outcomes,
     ) -> None:
         self._request = request
         self._samples = samples
-        self._before = before
-        self._today = today
-        self._effects: Safety = request.effects
-        self.compiled: dict[str, Outcome] = {}
+        self._eager_reference = eager_reference
+        self._compiled_reference = compiled_reference
+        self.compiled: Outcomes = {}
         self._differences: list[Difference] = []
         self._largest = 0.0
-        self._zeros = 0
+        self._zero_gradients = 0
         self._recompiled = 0
         self._functions: dict[int, Callable[..., Any]] = {}
         self._half_time = time.monotonic() + request.seconds / 2
 
-    def _is_late(self) -> bool:
-        return time.monotonic() > self._half_time
-
-    def run(self) -> Trial:
+    def run(self) -> TrialResult:
+        """Run eager mode, compiled code, repeated calls and varied inputs."""
         if self._request.task == "trial":
-            self._run_in_eager()
+            for sample in self._samples:
+                self._compare(sample, _run_eager(sample), "eager")
         torch._dynamo.reset()
-        breaks = 0
-        with around(self._request.plan) as log:
+        varied_sites = 0
+        with plan_active(self._request.plan) as log:
             with Watch() as watch:
                 self._run_compiled(recorded=True)
             report = watch.report()
             self._repeat()
-            facts = list(log.guards) if log is not None else []
-            costs = [1e6 * fact.seconds / max(fact.checked, 1) for fact in facts]
+            records = list(log.guards) if log is not None else []
+            # The cost of the program's own calls, not of varied ones.
+            costs = [1e6 * each.seconds / max(each.checked, 1) for each in records]
             if self._request.varied:
-                breaks = self.run_varied()
-        tried = [sample for sample in self._samples if sample.name in self.compiled]
-        return Trial(
+                varied_sites = self.run_varied()
+        return TrialResult(
             number=self._request.number,
             report=report,
             differences=tuple(self._differences[:_MOST_DIFFERENCES]),
             largest=self._largest,
-            gradients=sum(len(each.gradients) for each in self._before.values()),
-            zero_gradients=self._zeros,
-            samples=Samples(
-                recorded=sum(s.recorded for s in self._samples),
-                varied=sum(not s.recorded for s in tried),
-                raising=sum(bool(self._before[s.name].raised) for s in tried),
-            ),
+            gradients=sum(len(each.gradients) for each in self._eager_reference.values()),
+            zero_gradients=self._zero_gradients,
+            samples=self._samples_run(),
             recompiled=self._recompiled,
-            varied_sites=breaks,
-            guards=tuple(map(_guard_cost, facts, costs)),
+            varied_sites=varied_sites,
+            guards=tuple(map(_guard_cost, records, costs)),
+        )
+
+    def _samples_run(self) -> Samples:
+        ran = [sample for sample in self._samples if sample.name in self.compiled]
+        return Samples(
+            recorded=sum(sample.recorded for sample in self._samples),
+            varied=sum(not sample.recorded for sample in ran),
+            raising=sum(bool(self._eager_reference[sample.name].raised) for sample in ran),
         )
 
     def run_varied(self) -> int:
-        """Call compiled code with varied inputs; the sites of breaks on the way."""
+        """Call compiled code with varied inputs; return the number of break sites met."""
         with Watch() as watch:
             self._run_compiled(recorded=False)
         return watch.report().summary.sites
 
-    def _run_in_eager(self) -> None:
-        for sample in self._samples:
-            target = sample.call.target
-            with _same_state(target):
-                after = run_call(sample.call, target.original, target)
-            self._compare(sample, after, "eager", exact=True)
-
     def _run_compiled(self, *, recorded: bool) -> None:
         for sample in self._samples:
-            if sample.recorded is not recorded or (not recorded and self._is_late()):
-                continue
-            after = self._call(sample)
-            self.compiled[sample.name] = after
-            if self._request.task == "trial":
-                self._compare(sample, after, "compiled", exact=False)
+            is_late = not recorded and time.monotonic() > self._half_time
+            if sample.recorded is recorded and not is_late:
+                self.compiled[sample.name] = self._run_sample(sample)
 
     def _repeat(self) -> None:
-        """The second and third call with the same inputs must not compile anything."""
+        """Count compiles while the recorded calls are repeated: there must be none."""
         with Watch() as watch:
-            for _ in range(2):
+            for _ in range(_REPETITIONS):
                 for sample in self._samples:
                     if sample.recorded:
-                        after = self._call(sample)
-                        if self._request.task == "trial":
-                            self._compare(sample, after, "compiled", exact=False)
+                        self._run_sample(sample)
         summary = watch.report().summary
         self._recompiled = summary.compiles + summary.recompiles
 
-    def _call(self, sample: Sample) -> Outcome:
+    def _run_sample(self, sample: Sample) -> CallOutcome:
         target = sample.call.target
-        with _same_state(target):
-            return run_call(sample.call, self._function(target), target)
+        with state_restored(target):
+            outcome = run_call(sample.call, self._function(target), target)
+        if self._request.task == "trial":
+            self._compare(sample, outcome, "compiled")
+        return outcome
 
-    def _function(self, target: Target) -> Callable[..., Any]:
+    def _function(self, target: CompiledTarget) -> Callable[..., Any]:
         if id(target) not in self._functions:
-            self._functions[id(target)] = compiled(target, self._request.backend)
+            self._functions[id(target)] = compile_target(target, self._request.backend)
         return self._functions[id(target)]
 
-    def _compare(self, sample: Sample, after: Outcome, mode: Any, *, exact: bool) -> None:
-        before = self._before[sample.name]
-        # In eager nothing may be dropped: a fix changes only what is compiled.
-        effects = self._effects if mode == "compiled" else "exact"
-        # With the eager backend no gradient may appear: there it would be the fix that made it.
-        traced = not exact and self._request.backend != "eager"
-        found = compared(before, after, exact=exact, effects=effects, allow_zeros=traced)
-        self._zeros = max(self._zeros, found.zeros)
-        if found.problems and not exact and sample.name in self._today:
-            # Where compiling already changes the result, today's result is right as well.
-            instead = compared(self._today[sample.name], after, exact=False, effects=effects)
+    def _compare(self, sample: Sample, outcome: CallOutcome, mode: Mode) -> None:
+        exact = mode == "eager"
+        # In eager mode no output may be dropped: a fix changes compiled code only.
+        safety: Safety = "exact" if exact else self._request.safety
+        # With the eager backend the fix itself would have made a gradient of zeros.
+        allow_zeros = not exact and self._request.backend != "eager"
+        found = compare_outcomes(
+            self._eager_reference[sample.name],
+            outcome,
+            exact=exact,
+            effects=safety,
+            allow_zeros=allow_zeros,
+        )
+        self._zero_gradients = max(self._zero_gradients, found.zeros)
+        if found.problems and not exact and sample.name in self._compiled_reference:
+            # Where compiling already changes the result, that result counts as right, too.
+            reference = self._compiled_reference[sample.name]
+            instead = compare_outcomes(reference, outcome, exact=False, effects=safety)
             found = found if instead.problems else instead
         self._largest = max(self._largest, found.largest)
-        self._note(sample.name, found.problems, mode)
-
-    def _note(self, sample: str, problems: list[str], mode: Any) -> None:
-        self._differences += [Difference(sample, problem, mode) for problem in problems]
+        self._differences += [Difference(sample.name, each, mode) for each in found.problems]
 
 
-def compiled(target: Target, backend: str) -> Callable[..., Any]:
-    """As the program compiles it, but never with fullgraph=True: breaks are what we look for."""
-    wanted = {name: value for name, value in target.options.items() if name != "fullgraph"}
-    if "inductor" in (backend, wanted.get("backend", "inductor")):
-        from torch._inductor import config
-
-        # Its own random numbers would differ from eager's; its own processes outlive a fork.
-        config.fallback_random = True
-        config.compile_threads = 1
-    if backend:
-        wanted = {name: value for name, value in wanted.items() if name == "dynamic"}
-        wanted["backend"] = backend
-    function: Callable[..., Any] = torch.compile(target.original, **wanted)
-    return function
-
-
-def _timed(request: Request, samples: list[Sample]) -> Trial:
-    """The best of some rounds, each of all recorded calls one after another."""
-    torch._dynamo.reset()
-    calls = [sample.call for sample in samples if sample.recorded]
-    functions = {id(call.target): compiled(call.target, request.backend) for call in calls}
-    best, steady = float("inf"), 0.0
-    end = time.monotonic() + _LONGEST_TIMING
-    with around(request.plan):
-        for done in count(1):
-            spent = sum(_timed_call(call, functions[id(call.target)]) for call in calls)
-            # The first rounds compile.
-            steady += spent if done > _STEADY_ROUNDS // 2 else 0.0
-            best = min(best, spent)
-            if done >= _STEADY_ROUNDS and (steady > _TIMING or time.monotonic() > end):
-                break
-    return Trial(request.number, None, seconds=best)
-
-
-def _timed_call(call: Call, function: Callable[..., Any]) -> float:
-    args, kwargs = cloned((call.args, call.kwargs))
-    with _same_state(call.target), call.modes.again():
-        started = time.perf_counter()
-        function(*args, **kwargs)
-        return time.perf_counter() - started
-
-
-def _unreached(
-    lines: dict[str, tuple[int, ...]], samples: list[Sample]
-) -> dict[str, tuple[int, ...]]:
-    """Which lines the program, as it is and in eager, does not get to."""
-    left = {file: set(numbers) for file, numbers in lines.items()}
-
-    def trace(frame: FrameType, _: str, __: Any) -> Any:
-        waiting = left.get(frame.f_code.co_filename)
-        if waiting is None:
-            return None
-        waiting.discard(frame.f_lineno)
-        return trace
-
-    for sample in samples:
-        with _same_state(sample.call.target):
-            sys.settrace(trace)
-            try:
-                run_call(sample.call, sample.call.target.original, sample.call.target)
-            finally:
-                sys.settrace(None)
-    return {file: tuple(sorted(numbers)) for file, numbers in left.items() if numbers}
-
-
-@contextmanager
-def _same_state(target: Target) -> Iterator[None]:
-    """Puts everything back that a module keeps, after the block."""
-    module = target.module
-    if module is None:
-        yield
-        return
-    tensors = [*module.buffers(), *module.parameters()]
-    values = [tensor.detach().clone() for tensor in tensors]
-    tables = [table for part in module.modules() for table in (vars(part), part._buffers)]
-    entries = [dict(table) for table in tables]
-    try:
-        yield
-    finally:
-        for table, before in zip(tables, entries, strict=True):
-            _put_back(table, before)
-        with torch.no_grad():
-            for tensor, value in zip(tensors, values, strict=True):
-                if not torch.equal(tensor, value):
-                    tensor.copy_(value)
-
-
-def _put_back(table: dict[str, Any], before: dict[str, Any]) -> None:
-    """Only what differs: a dict that is written to fails guards on its version."""
-    for name in [name for name in table if name not in before]:
-        del table[name]
-    for name, value in before.items():
-        if table.get(name, table) is not value:
-            table[name] = value
-
-
-def _guard_cost(fact: GuardFact, microseconds: float) -> GuardCost:
-    """Of a guard for the program's own calls; how often it failed is with varied inputs too."""
+def _guard_cost(record: GuardRecord, microseconds: float) -> GuardCost:
+    """Return what a guard costs per call; its failures include those of varied inputs."""
     return GuardCost(
-        file=fact.file,
-        line=fact.line,
-        input=fact.input,
-        kind=fact.kind,
-        value=fact.shown,
-        checked=fact.checked,
+        file=record.file,
+        line=record.line,
+        input=record.input,
+        kind=record.kind,
+        value=record.shown,
+        checked=record.checked,
         microseconds=round(microseconds, 1),
-        failed=fact.failed,
+        failed=record.failed,
     )

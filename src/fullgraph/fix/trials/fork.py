@@ -1,4 +1,4 @@
-"""Tries things in forks of this process: each starts from its state, and leaves no trace."""
+"""Runs trials in forks of this process: each starts from its state and leaves no trace."""
 
 from __future__ import annotations
 
@@ -13,44 +13,49 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
 
+import torch
 from msgspec import json
 
-from fullgraph.fix.model import NO_PLAN, Plan, Request, Safety, Trial
-
-if TYPE_CHECKING:
-    from fullgraph.fix.record.recorder import Recorder
+from fullgraph.capture.api import explain
+from fullgraph.capture.dynamo_listener import capture
+from fullgraph.fix.model import TrialRequest, TrialResult, with_number
+from fullgraph.fix.record.recorder import CallRecorder
+from fullgraph.fix.runtime.hot_patch import index_functions
+from fullgraph.fix.trials.execute import execute
+from fullgraph.fix.trials.runner import read_result, result_file
 
 _TICK = 0.01
-# How long a fork may take for next to nothing.
-_PROMPT = 20.0
-# Set to 0, nothing is forked.
-NEVER = "FULLGRAPH_FORKS"
+# The time limit of a fork that has next to nothing to do.
+_CHECK_SECONDS = 20.0
+# Set to 0, it forbids forking.
+FORKS_VARIABLE = "FULLGRAPH_FORKS"
 
 
 @cache
-def warm_up() -> None:
-    """Have everything imported that compiling needs, so that no child has to do it."""
-    import torch
-
-    from fullgraph.capture.api import explain
-
+def preload_compiler(*, gradients: bool) -> None:
+    """Import what compiling needs, so that no child has to."""
     explain(lambda x: x + 1, torch.zeros(1))
-    # Without a gradient: where autograd has threads, a process that has them cannot be forked.
-    torch.compile(lambda x: x * 2, backend="aot_eager")(torch.zeros(1))
+    # Without a backward pass: where autograd has threads, a process that has them cannot be
+    # forked. A second size makes sizes symbolic.
+    compiled = torch.compile(lambda x: (x * 2).sum(), backend="aot_eager")
+    for size in (2, 3):
+        compiled(torch.zeros(size, requires_grad=gradients))
     torch._dynamo.reset()
     with suppress(ImportError):
-        # What the first gradient would import, and that takes longer than all the rest.
-        import_module("torch._inductor.lowering")
+        # The first reference and the first branch import these.
+        import_module("torch.utils.serialization")
+        import_module("torch.distributed.tensor.experimental")
+        if gradients:
+            # The first backward graph imports these, which takes as long as all the rest.
+            import_module("torch._inductor.lowering")
+            import_module("torch._inductor.pattern_matcher")
 
 
 def can_fork() -> bool:
-    """Whether a fork of this process can compute everything that this process can."""
-    if os.environ.get(NEVER) == "0" or not hasattr(os, "fork"):
+    """Return whether a fork of this process can compute everything that this process can."""
+    if os.environ.get(FORKS_VARIABLE) == "0" or not hasattr(os, "fork"):
         return False
-    import torch
-
     if (
         torch.cuda.is_initialized()
         or torch.xpu.is_initialized()
@@ -66,23 +71,23 @@ def can_fork() -> bool:
         except BaseException:
             os._exit(1)
         os._exit(0)
-    return _waited(child, time.monotonic() + _PROMPT) == 0
+    return _wait(child, time.monotonic() + _CHECK_SECONDS) == 0
 
 
-def reaped(child: int) -> tuple[bool, int]:
-    """Whether a process has ended, and its exit status."""
+def poll_child(child: int) -> tuple[bool, int]:
+    """Return whether a process has ended, and its exit status."""
     try:
         ended, status = os.waitpid(child, os.WNOHANG)
     except ChildProcessError:
-        # A program that ignores SIGCHLD has nobody wait for its children.
+        # A program that ignores SIGCHLD leaves no status of its children.
         return True, 0
     return bool(ended), status
 
 
-def _waited(child: int, deadline: float) -> int:
-    """The exit status of a process, which is killed if it takes too long."""
+def _wait(child: int, deadline: float) -> int:
+    """Return the exit status of a process; it is killed if it takes too long."""
     while True:
-        ended, status = reaped(child)
+        ended, status = poll_child(child)
         if ended:
             return status
         if time.monotonic() > deadline:
@@ -90,61 +95,51 @@ def _waited(child: int, deadline: float) -> int:
         time.sleep(_TICK)
 
 
-def start_child(request: Request, recorder: Recorder, folder: Path) -> int:
-    """Fork a child that performs the request and writes what it found to the folder."""
+def start_child(request: TrialRequest, recorder: CallRecorder, folder: Path) -> int:
+    """Fork a child that executes a request and writes its result to the folder."""
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
     child = os.fork()
     if child == 0:
         try:
-            perform_here(request, recorder, folder)
+            execute_here(request, recorder, folder)
         finally:
             # Without exit handlers: those belong to the parent.
             os._exit(0)
     return child
 
 
-def perform_here(request: Request, recorder: Recorder, folder: Path) -> None:
-    """In this process, which is of no use for anything else afterwards."""
-    (folder / f"{request.number}.json").write_bytes(_performed(request, recorder, folder))
+def execute_here(request: TrialRequest, recorder: CallRecorder, folder: Path) -> None:
+    """Execute a request in this process, which cannot be used for anything else afterwards."""
+    result_file(folder, request.number).write_bytes(_executed(request, recorder, folder))
 
 
-def _performed(request: Request, recorder: Recorder, folder: Path) -> bytes:
+def _executed(request: TrialRequest, recorder: CallRecorder, folder: Path) -> bytes:
     try:
-        import torch
-
-        from fullgraph.capture.dynamo_listener import capture
-        from fullgraph.fix.trials.execute import perform
-
         # The threads of the parent do not exist here; waiting for them would never end.
         torch.set_num_threads(1)
         capture.after_fork()
-        return json.encode(perform(request, recorder, folder))
+        return json.encode(execute(request, recorder, folder))
     except BaseException as error:
         sys.stderr.write("".join(traceback.format_exception(error)))
-        return json.encode(Trial(request.number, None, error=f"{type(error).__name__}: {error}"))
+        message = f"{type(error).__name__}: {error}"
+        return json.encode(TrialResult(request.number, None, error=message))
 
 
-def read_trial(folder: Path, number: int) -> Trial:
-    path = folder / f"{number}.json"
-    if not path.exists() or not path.stat().st_size:
-        return Trial(number, None, error="it crashed, or took too long")
-    return json.decode(path.read_bytes(), type=Trial)
+class ForkTrialRunner:
+    """Runs trials of calls that were recorded in this process."""
 
+    reruns_program = False
 
-class ForkShop:
-    """What `Workshop` is to another process, for calls that were recorded in this one."""
-
-    runs_anew = False
-
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: CallRecorder) -> None:
         self._recorder = recorder
-        # From a request to its process and its deadline.
+        # From the number of a request to its process and its deadline.
         self._children: dict[int, tuple[int, float]] = {}
 
-    def __enter__(self) -> ForkShop:
-        warm_up()
-        self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-mend-")
+    def __enter__(self) -> ForkTrialRunner:
+        preload_compiler(gradients=self._recorder.needs_gradients())
+        self._forget_functions = index_functions()
+        self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-fix-")
         return self
 
     def __exit__(
@@ -153,15 +148,17 @@ class ForkShop:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._forget_functions()
         self._folder.cleanup()
 
-    def ask(self, task: Any, plan: Plan = NO_PLAN, effects: Safety = "exact", **more: Any) -> int:
+    def submit(self, request: TrialRequest) -> int:
+        """Start a trial in a fork."""
         number = len(self._children) + 1
-        request = Request(number, task, plan, effects=effects, **more)
-        child = start_child(request, self._recorder, Path(self._folder.name))
+        child = start_child(with_number(request, number), self._recorder, Path(self._folder.name))
         self._children[number] = (child, time.monotonic() + request.seconds)
         return number
 
-    def answer(self, number: int) -> Trial:
-        _waited(*self._children[number])
-        return read_trial(Path(self._folder.name), number)
+    def result(self, number: int) -> TrialResult:
+        """Wait for a trial and return its result."""
+        _wait(*self._children[number])
+        return read_result(Path(self._folder.name), number)

@@ -1,4 +1,4 @@
-"""Other inputs of the same kind: the first input proves nothing about the next."""
+"""Varied inputs: other values of the same shapes and types as the recorded ones."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from fullgraph.fix.record.recorder import Call, cloned
+from fullgraph.fix.record.recorder import RecordedCall, clone_inputs
 
 _Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
-def variations(call: Call) -> Iterator[tuple[str, Call]]:
-    """Calls like this one. For some of them the program may well raise."""
+def variations(call: RecordedCall) -> Iterator[tuple[str, RecordedCall]]:
+    """Yield calls with other inputs, each with a name; the program may raise for some of them."""
     for name, change in _CHANGES.items():
         changed = _changed(call, change)
         if changed is not None:
@@ -24,7 +24,7 @@ def variations(call: Call) -> Iterator[tuple[str, Call]]:
         yield "half a batch", smaller
 
 
-def _changed(call: Call, change: _Change) -> Call | None:
+def _changed(call: RecordedCall, change: _Change) -> RecordedCall | None:
     generator = torch.Generator().manual_seed(20)
     any_change = False
 
@@ -37,14 +37,14 @@ def _changed(call: Call, change: _Change) -> Call | None:
             if new is value or torch.equal(new, value):
                 return value
             any_change = True
-            # In place, so that tensors that share memory still do.
+            # In place, so that tensors which share memory still do.
             value.copy_(new)
         return value
 
-    inputs = cloned((call.args, call.kwargs))
+    inputs = clone_inputs((call.args, call.kwargs))
     with torch.no_grad():
         args, kwargs = pytree.tree_map(leaf, inputs)
-    return Call(call.target, args, kwargs, call.modes) if any_change else None
+    return RecordedCall(call.target, args, kwargs, call.context) if any_change else None
 
 
 def _other_floats(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -61,7 +61,7 @@ def _negated(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
 
 
 def _shuffled(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Integers in another order: the same values, so that they stay in range."""
+    """Shuffle integers: the values stay the same, and therefore in range."""
     if value.dtype.is_floating_point or value.dtype.is_complex:
         return value
     order = torch.randperm(value.numel(), generator=generator)
@@ -69,21 +69,21 @@ def _shuffled(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def _one_value(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-    """All integers the same: masks become full or empty, ids repeat."""
+    """Make all integers equal: masks become full or empty, ids repeat."""
     if value.dtype.is_floating_point or value.dtype.is_complex:
         return value
     return torch.full_like(value, value.reshape(-1)[-1].item())
 
 
 def _one_less(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-    """All integers smaller by one, but not below zero: they mostly stay in range."""
+    """Decrease integers by one, but not below zero: they mostly stay in range."""
     if value.dtype.is_floating_point or value.dtype.is_complex or value.dtype == torch.bool:
         return value
     return torch.where(value > 0, value - 1, value)
 
 
 def _one_more(value: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-    """The first integer is larger by one; a truth value is the other one."""
+    """Increase the first integer by one; invert the first boolean."""
     if value.dtype.is_floating_point or value.dtype.is_complex:
         return value
     flat = value.reshape(-1).clone()
@@ -101,8 +101,8 @@ _CHANGES: dict[str, _Change] = {
 }
 
 
-def _fewer_rows(call: Call) -> Call | None:
-    """The first half of a batch, where all tensors agree on what a batch is."""
+def _fewer_rows(call: RecordedCall) -> RecordedCall | None:
+    """Return the call with half of the batch; None if the tensors differ in their first size."""
     leaves = [
         leaf
         for leaf in pytree.tree_leaves((call.args, call.kwargs))
@@ -111,7 +111,7 @@ def _fewer_rows(call: Call) -> Call | None:
     sizes = {leaf.shape[0] for leaf in leaves}
     if len(sizes) != 1 or (size := sizes.pop()) < 2:
         return None
-    inputs = cloned((call.args, call.kwargs))
+    inputs = clone_inputs((call.args, call.kwargs))
     args, kwargs = pytree.tree_map(
         lambda leaf: (
             leaf[: size // 2].detach().clone().requires_grad_(leaf.requires_grad)
@@ -120,4 +120,4 @@ def _fewer_rows(call: Call) -> Call | None:
         ),
         inputs,
     )
-    return Call(call.target, args, kwargs, call.modes)
+    return RecordedCall(call.target, args, kwargs, call.context)

@@ -1,10 +1,10 @@
-"""Writes how many entries each category has in each release into docs/taxonomy.md.
+"""Write the number of entries per category and release into docs/taxonomy.md.
 
     python -m fullgraph.registry.taxonomy.counts [--check] DOCUMENT [RELEASE=FOLDER ...]
 
-A folder holds the package torch, or the part of a wheel with its registry: `2.15=unpacked/wheel`.
-With none given, it is the torch that is installed. Columns of other releases are kept. `--check`
-changes nothing and fails when a column differs from what is written.
+A folder contains the package torch, or the part of a wheel with its registry, as in
+`2.15=unpacked/wheel`. The default is the installed torch. Columns of other releases are kept.
+`--check` changes nothing and fails if a column is stale.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Columns = dict[tuple[int, int], dict[str, int]]
 
 
 def count(registry: Path) -> dict[str, int]:
-    """How many entries of a registry file belong to each category, by their newest wording."""
+    """Return the number of entries per category in a registry file, by newest wording."""
     entries: dict[str, list[dict[str, Any]]] = json.decode(registry.read_bytes())
     newest = [wordings[0] for wordings in entries.values()]
     counts = Counter(category_of(entry["Gb_type"], entry["Explanation"]) for entry in newest)
@@ -40,7 +40,7 @@ def count(registry: Path) -> dict[str, int]:
 
 
 def column_of(argument: str) -> Column:
-    """From `2.15=FOLDER` to that release and its counts."""
+    """Return the release and the counts for `2.15=FOLDER`."""
     version, _, folder = argument.partition("=")
     registry = Path(folder) / "torch" / "_dynamo" / FILE
     if not folder or not registry.is_file():
@@ -49,6 +49,7 @@ def column_of(argument: str) -> Column:
 
 
 def installed_column() -> Column:
+    """Return the release and the counts of the installed torch."""
     folder, version = torch_folder(), torch_version()
     if folder is None or version is None:
         sys.exit("No torch is installed here; name the folder of one.")
@@ -56,6 +57,7 @@ def installed_column() -> Column:
 
 
 def read_table(document: str) -> Columns:
+    """Return the counts in a document by release."""
     found = _TABLE.search(document)
     if found is None:
         sys.exit(f"The document has no place for the counts: {START}")
@@ -70,6 +72,7 @@ def read_table(document: str) -> Columns:
 
 
 def write_table(document: str, columns: Columns) -> str:
+    """Return the document with a new table."""
     releases = sorted(columns)
     names = [f"{major}.{minor}" for major, minor in releases]
     lines = [_row(["category", *names]), _row(["---"] + ["---:"] * len(names))]
@@ -81,6 +84,7 @@ def write_table(document: str, columns: Columns) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Update or check the document; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("document", type=Path)
     parser.add_argument("releases", metavar="RELEASE=FOLDER", nargs="*")

@@ -1,11 +1,11 @@
-"""Which category a break belongs to, from the words of its type.
+"""Rules that assign a category to a break, from the words of its type.
 
-The first rule whose pattern is found in the type decides, so the order is the meaning: what the
-program asked for first, then one subject after the other, from the particular to the general, and
-Python itself last. To correct a verdict, find the rule that says too much or too little; there is
-no list of ids, because a report often knows only the type.
+The first rule whose pattern occurs in the type decides, so the order matters: requested breaks
+first, then one subject after another from specific to general, and Python last. To correct a
+wrong category, change the rule that matches too much or too little. There is no list of ids,
+because a report often knows only the type.
 
-Case does not matter, except inside `(?-i:...)`. Patterns are compiled when they are first needed.
+Case is ignored, except inside `(?-i:...)`. Patterns are compiled on first use.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
+    """A category and the pattern of the types that belong to it."""
+
     category: str
     pattern: str
 
 
 RULES = (
-    # What the program, or whoever debugs Dynamo with it, asked for.
+    # Requested by the program, or by a developer who debugs Dynamo.
     Rule("user-requested", r"_dynamo\.(graph_break|skip_frame|step_unsupported|disable)"
                            r"|user-inserted|compiler\.disable|comptime|^forced? graph break"),
-    # One Dynamo developer's words to another: nothing in the program is at fault.
+    # Internal messages of Dynamo: the program is correct.
     Rule("dynamo-bugs", r"missing \w+_impl override|hashability mismatch|unsupported sourcetype"
                         r"|unsupported python_type\(\) call|variable type for __dict__"
                         r"|source\.reconstruct not implemented|unconverted argument|unreachable"
@@ -31,10 +33,10 @@ RULES = (
                         r"|inline attempt with __self__|fold exception|getattr with no source"
                         r"|unimplemented next\(\) call|cannot determine type of argument"
                         r"|^proxy not set"),
-    # How far Dynamo goes, and where it cannot go on after a break.
+    # Limits of Dynamo, and places where it cannot resume after a break.
     Rule("limits", r"(recompile|cache|size|iteration|depth) limit|excessive|too many|infinite gen"
                    r"|graph break in (loop|inlined)|timed? ?out"),
-    # Operators that live outside Python, before the words that their messages share with others.
+    # Operators from outside Python. Their messages share words with later rules.
     Rule("custom-operators", r"triton|tma_descriptor|torchscript|script ?(object|module)|torch\.jit"
                              r"|jit_function|torchbind|opaque|custom.?op|pt2-compliant"
                              r"|op packet|running with fake tensors|running fx node"
@@ -45,7 +47,7 @@ RULES = (
     Rule("subclasses", r"subclass (default|overridden|attribute|method)|tensor subclass"
                        r"|`as_subclass`|__torch_(function|dispatch)__|sparse tensor"
                        r"|torch.(function|dispatch) mode|nested_?tensor|fake tensor propagation"),
-    # The operators that take functions name themselves and then complain: "torch.cond: ...".
+    # Messages of higher-order operators start with the operator: "torch.cond: ...".
     Rule("higher-order", r"higher.?order|\bhops?\b|invoke_subgraph|functorc?h|torch\.func\b|\bvmap"
                          r"|torch\.(cond|switch|while_loop|scan|associative_scan|map)\b|wrap_with_"
                          r"|^[\w.]+: (improper|unsupported|unexpected|mismatch|kwargs|\w+ mutates)"
@@ -54,19 +56,19 @@ RULES = (
     Rule("autograd", r"autograd(?!\._unsafe)|backward|gradient|\bgrad\b|grad_|_grad|hook"
                      r"|removablehandle|is_inference|imperativeengine|\b[jv][jv]p\b|dual tensor"
                      r"|forward.mode|nn\.parameter|parameter construction|strict mode"),
-    # Shapes before values: an output shape that depends on data is the shape's business.
+    # Shapes before values: a data-dependent output shape belongs to shapes.
     Rule("dynamic-shapes", r"dynamic shape|output shape|unbacked|symint|symnode|guard_scalar"
                            r"|symbolic(?! shapes$)|torch\.size element"),
     Rule("data-dependent", r"data.dependent|\.item\(|\.tolist\(|slicing with tensor|_gb_type"
                            r"|index\(tensor\)|repr\(\) on tensor|list_richcompare_nonconst"
                            r"|\b(sort\w*|min|max) with non-const"),
-    Rule("side-effects", r"logging|logger|\bprint|\bwarnings?\b|reorder|breakpoint|torch\.generator"
-                         r"|rng|deterministic_algorithms|\bstd(in|out|err)|\bfile\b"
-                         r"|\btime function|clock"),
+    Rule("side-effects", r"logging|logger|\bprint|\bwarnings?\b|reorder|breakpoint"
+                         r"|torch\.generator|rng|deterministic_algorithms|\bstd(in|out|err)"
+                         r"|\bfile\b|\btime function|clock"),
     Rule("context-managers", r"context ?manager|contextlib|contextwrapping|record_function"
                              r"|escaped from compiled region|`?with`? (block|statement)"
                              r"|__(enter|exit)__|use_mem_pool"),
-    # A program that is wrong in eager too: words of a failure, not of a missing feature.
+    # Programs that fail in eager mode too: words for a failure, not for a missing feature.
     Rule("eager-errors", r"(type|runtime|value|key|attribute|index|name)error|device mismatch"
                          r"|undefined|uninitialized|deleted variable|not found in|numpy unavailable"
                          r"|without numpy|import failure|failed to (broadcast|bind)|sdpaparams"
@@ -75,17 +77,17 @@ RULES = (
                          r"|\b(bad|improper) (device |torch\S+ )?arg"
                          r"|^(?!unimplemented).*with no arguments"),
     Rule("exceptions", r"exception|\braise|\bassert|torch\._check|traceback|\bexcept\b"),
-    # Functions that Dynamo does not look into, or cannot record as one operation.
+    # Functions that Dynamo does not trace into and cannot record as one operation.
     Rule("untraced-calls", r"numpy|ndarray|(marked as|a) skipped|(rnn|gru|lstm)\b|builtin op"
-                           r"|not implemented in python|function call|op returned|deepcopy|unittest"
-                           r"|event method|\bstream\b|tensor\.\w+ op|tensor (comparison|method)"
-                           r"|args/kwargs to proxy|elementwise_dtypes|torch\.compile call|_ntuple"
-                           r"|torch\.(cuda|xpu|mps|accelerator)\b"),
+                        r"|not implemented in python|function call|op returned|deepcopy|unittest"
+                        r"|event method|\bstream\b|tensor\.\w+ op|tensor (comparison|method)"
+                        r"|args/kwargs to proxy|elementwise_dtypes|torch\.compile call|_ntuple"
+                        r"|torch\.(cuda|xpu|mps|accelerator)\b"),
     Rule("mutation", r"out= |`out=`|\bmutation\b|tensor (data )?attribute|data pointer"
                      r"|alias|storage|tensor\.\w*(resize|set|share_memory)\w*\(|in-?place op"
                      r"|(?-i:STORE_(ATTR|GLOBAL))|__class__ assignment|(?<!non-const )setattr"
                      r"|__setattr__/|descriptor delete|side effect on|write to|\bcow\b"),
-    # Python itself: how its objects, classes, containers, iterators and bytecode are modelled.
+    # Python itself: objects, classes, containers, iterators and bytecode.
     Rule("python", r"__\w+__|(\b|_)(tp|sq|mp|nb)_|_impl\b"
                    r"|(?-i:\b[A-Z]{3,}_[A-Z]{2})|bytecode|(?-i:SEND)|unpack|variadic"
                    r"|generator|comprehension|itertools|\biter|next\("
@@ -98,20 +100,20 @@ RULES = (
                    r"|constant|length_hint|compar|reconstruct|call_id|real value|_signature"),
 )  # fmt: skip
 
-# What no rule knows is most often one more corner of Python that Dynamo does not model yet.
+# A type that no rule matches is usually a Python feature that Dynamo does not model yet.
 OTHERWISE = "python"
 
-# These types stand for any function, method or operator; which one is in the explanation.
+# These types stand for any function, method or operator; the explanation names it.
 STANDS_FOR_MANY = (
     r"builtin operator|marked as skipped|^unsupported (function|method) call|fake tensor call"
 )
 NO_FAKE = r"no fake impl|register_fake"
 NAMED = (
     Rule("side-effects", r"`(print|input|open|breakpoint|exec)`"
-                         r"|`_?(warnings|time|datetime|posix|nt|sys|io|gc|signal|socket|subprocess)\."
-                         r"|`(\w+\.)?(manual_)?seed`|class `\w*(IO|Logger|Writer)"
-                         r"|in file `[^`]*\b(logging|warnings|pdb|tqdm|random)\b"),
+                    r"|`_?(warnings|time|datetime|posix|nt|sys|io|gc|signal|socket|subprocess)\."
+                    r"|`(\w+\.)?(manual_)?seed`|class `\w*(IO|Logger|Writer)"
+                    r"|in file `[^`]*\b(logging|warnings|pdb|tqdm|random)\b"),
     Rule("distributed", r"`torch\.distributed|in file `[^`]*torch.distributed|class `ProcessGroup"),
-    # Without a fake implementation an operator that is right in eager fails on fake tensors.
+    # Without a fake implementation, a correct operator fails on fake tensors.
     Rule("custom-operators", NO_FAKE),
 )  # fmt: skip

@@ -1,1 +1,1 @@
-"""An entry of the registry as text."""
+"""A registry `Page`: everything known about one entry."""

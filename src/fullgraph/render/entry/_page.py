@@ -1,43 +1,52 @@
-"""Entries of the registry for a terminal: readable at 80 columns, without colour, and piped."""
+"""The lines of one entry, for the renderers that show entries completely."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from fullgraph.registry.message_templates import is_unevaluated_type
-from fullgraph.registry.pages import Page, Place, Row
+from fullgraph.registry.pages import COSTS, Page
 from fullgraph.registry.releases import sort_key
 from fullgraph.terminal import LABEL, Terminal, clean
 
 _MOST_PLACES = 4
-COSTS = {
-    "one line": "one line",
-    "local rewrite": "a local rewrite",
-    "restructure": "restructuring",
-}
 
 
 def page_lines(page: Page, terminal: Terminal) -> Iterator[str]:
-    """One entry, all of it."""
+    """Yield the lines that show one entry completely."""
     for line in terminal.wrapped(page.type, f"{page.id}  ", " " * 8):
         yield terminal.style(line, "bold")
     style = "green" if page.live else "yellow"
     for line in terminal.wrapped(f"{page.category_title} · {status(page)}"):
         yield terminal.style(line, style)
     yield ""
-    why = page.explanation or "torch gives no explanation of this one."
+    why = page.explanation or "torch does not explain this break."
     yield from terminal.labelled("why", why)
     yield ""
-    for number, way in enumerate(page.ways_out, 1):
-        label = "ways out" if number == 1 else ""
-        by = "" if way.source == "fullgraph" else "torch: "
-        start = f"{label:<{LABEL}}{number}. "
-        yield from terminal.wrapped(by + way.text, start, " " * len(start))
+    yield "how to fix"
+    for number, advice in enumerate(page.how_to_fix, 1):
+        by = "" if advice.source == "fullgraph" else "torch: "
+        start = f"{'':<{LABEL}}{number}. "
+        yield from terminal.wrapped(by + advice.text, start, " " * len(start))
+    yield from _fixer_lines(page, terminal)
     yield ""
     yield from terminal.labelled("fixable", _fixable(page))
     yield from _worded_lines(page, terminal)
     yield from _place_lines(page, terminal)
     yield from terminal.labelled("page", page.link)
+
+
+def _fixer_lines(page: Page, terminal: Terminal) -> Iterator[str]:
+    """Yield one entry per fixer that serves the break; nothing if there is none."""
+    from fullgraph.fix.declarations import serving_fixers
+
+    serving = serving_fixers(page.id, page.category)
+    if not serving.fixers:
+        return
+    yield from terminal.labelled("", f"{serving.claim}; see fullgraph explain NAME:")
+    for fixer in serving.fixers:
+        start = f"{'':<{LABEL}}- "
+        yield from terminal.wrapped(f"{fixer.name} ({fixer.title})", start, " " * len(start))
 
 
 def _fixable(page: Page) -> str:
@@ -46,15 +55,15 @@ def _fixable(page: Page) -> str:
         "sometimes": f"sometimes, then with {COSTS.get(page.cost, page.cost)}",
         "no": "not by you",
     }[page.fixable]
-    return f"{words}; eager fails as well" if page.eager_fails else words
+    return f"{words}; it fails in eager mode too" if page.eager_fails else words
 
 
 def _worded_lines(page: Page, terminal: Terminal) -> Iterator[str]:
-    """Earlier types, which an older message has; of other changes only that there were some."""
+    """Yield earlier types, which older messages contain; other rewordings are only mentioned."""
     reworded = []
     for wording in page.earlier_wordings:
         if wording.type != page.type and not is_unevaluated_type(wording.type):
-            when = _span(wording.releases) or "before a release"
+            when = _span(wording.releases) or "never released"
             yield from terminal.labelled("was", f"{wording.type} ({when})")
         elif wording.releases:
             reworded.append(_span(wording.releases))
@@ -69,22 +78,18 @@ def _place_lines(page: Page, terminal: Terminal) -> Iterator[str]:
     for number, place in enumerate(places[:_MOST_PLACES]):
         text = f"{place.function}()  {place.file}:{place.line}"
         yield from terminal.labelled(label if number == 0 else "", text)
-        yield " " * LABEL + terminal.style(_unwrapped(place), "cyan")
+        # On one line: terminals then make the URL a link.
+        yield " " * LABEL + terminal.style(clean(place.link), "cyan")
     if len(places) > _MOST_PLACES:
-        yield from terminal.labelled("", f"and in {len(places) - _MOST_PLACES} more places")
-
-
-def _unwrapped(place: Place) -> str:
-    """An address stays on one line, however long: a terminal makes it a link."""
-    return clean(place.link)
+        yield from terminal.labelled("", f"and in {len(places) - _MOST_PLACES} more calls")
 
 
 def status(page: Page) -> str:
-    """Since when, and whether it can still happen."""
-    since = f"since {page.first_release}" if page.first_release else "in no release yet"
+    """Return since when an entry exists, and whether the installed torch can raise it."""
+    since = f"since {page.first_release}" if page.first_release else "not released yet"
     if page.installed is None:
         gone = f"gone since {page.gone_since}" if page.gone_since else "live in the newest release"
-        return f"{since} · {gone} (no torch is installed here)"
+        return f"{since} · {gone} (torch is not installed)"
     yours = f"your torch {page.installed}"
     if page.live:
         later = f", gone since {page.gone_since}" if page.gone_since else ""
@@ -102,14 +107,3 @@ def _span(releases: tuple[str, ...]) -> str:
     if len(releases) < 2:
         return "".join(releases)
     return f"{releases[0]} to {releases[-1]}"
-
-
-def row_lines(rows: Iterable[Row], terminal: Terminal) -> Iterator[str]:
-    """A table: id, state, since when, category, type."""
-    rows = list(rows)
-    widest = max((len(row.category) for row in rows), default=0)
-    for row in rows:
-        state = {True: "live", False: "retired", None: "unknown"}[row.live]
-        line = f"{row.id}  {state:<7}  {row.first_release or '-':<7}  {row.category:<{widest}}  "
-        shown = terminal.clipped(line + clean(row.type).replace("\n", " "))
-        yield terminal.style(shown, "" if row.live else "dim")

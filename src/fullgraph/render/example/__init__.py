@@ -1,1 +1,1 @@
-"""An example of the catalog as text."""
+"""An `Example` of the catalog: a break and its fixes."""

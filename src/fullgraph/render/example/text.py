@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fullgraph.catalog.parse import Example
+from fullgraph.render._lines import joined
 from fullgraph.terminal import Terminal
 
 
+def render(example: Example, *, width: int = 80, color: bool = False, **_: object) -> str:
+    """Return the example."""
+    return joined(example_lines(example, Terminal(width, color)))
+
+
 def example_lines(example: Example, terminal: Terminal) -> Iterator[str]:
-    """How people run into it, the code that breaks, and each way out as code."""
+    """Yield how the break happens, the code that breaks, and the code of each fix."""
     yield from terminal.labelled("example", " ".join(example.how.split()))
     yield ""
     yield from _code(example.breaks)

@@ -1,1 +1,1 @@
-"""A fix report as text."""
+"""A fix report in each format."""

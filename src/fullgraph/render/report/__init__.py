@@ -1,1 +1,1 @@
-"""A `Report`: one file a format."""
+"""A `Report`: the graph breaks of a run."""

@@ -1,11 +1,7 @@
-"""The report as JSON: see docs/report-format.md."""
+"""The report as JSON; docs/report-format.md describes the fields."""
 
 from __future__ import annotations
 
-from msgspec import json
+from fullgraph.render._json import render
 
-from fullgraph.model.report import Report
-
-
-def render(report: Report, **_: object) -> str:
-    return json.format(json.encode(report), indent=1).decode() + "\n"
+__all__ = ["render"]

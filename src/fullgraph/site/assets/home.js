@@ -1,5 +1,5 @@
 "use strict";
-// The search of the home page. Without this script the page is a plain list.
+// The search of the home page. Without this script, the page is a plain list.
 (function () {
   const PAGE = 40;
   const REASONS = {
@@ -11,6 +11,8 @@
     context: "The context in your text.",
   };
   const form = document.querySelector("form.search");
+  // Maps old names of categories, which bookmarked URLs may contain, to new ones.
+  const renamed = JSON.parse(form.dataset.renamed);
   const box = form.querySelector("textarea");
   const count = document.getElementById("count");
   const results = document.getElementById("results");
@@ -139,7 +141,7 @@
     if (box.scrollHeight > box.clientHeight + 4) box.style.height = `${box.scrollHeight + 2}px`;
   }
 
-  // The address
+  // The URL
 
   function address() {
     const parameters = new URLSearchParams();
@@ -171,18 +173,19 @@
     try {
       history[method]({ query }, "", target);
     } catch {
-      // a browser may forbid it for files; the search works all the same
+      // A browser may forbid it for local files; the search works anyway.
     }
   }
 
   function restore(state) {
     const parameters = new URLSearchParams(location.search);
     const query = parameters.get("q") || "";
-    // The address has only the start of a long message; going back brings all of it.
+    // The URL has only the start of a long message; the history state has all of it.
     const kept = state && state.query;
     box.value = kept && search.shareable(kept) === query ? kept : query;
     for (const filter of filters) {
-      const value = parameters.get(filter.name) || "";
+      const given = parameters.get(filter.name) || "";
+      const value = filter.name === "category" ? renamed[given] || given : given;
       if (filter.type === "checkbox") filter.checked = value === "1";
       else filter.value = [...filter.options].some((option) => option.value === value) ? value : "";
     }
@@ -244,7 +247,7 @@
     return !box.value.slice(box.selectionEnd).includes("\n");
   }
 
-  document.addEventListener("click", settle, { capture: true }); // before a link is followed
+  document.addEventListener("click", settle, { capture: true }); // before the browser follows a link
   box.addEventListener("input", () => {
     const isFirst = !new URLSearchParams(location.search).has("q");
     update();
@@ -276,6 +279,6 @@
   addEventListener("popstate", (event) => restore(event.state));
   form.hidden = false;
   restore(history.state);
-  // What the first search needs is prepared while nobody waits for it.
+  // Prepare the first search while the browser is idle.
   (window.requestIdleCallback || setTimeout)(() => search.find("ready"));
 })();

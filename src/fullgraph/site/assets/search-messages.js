@@ -7,25 +7,25 @@
 (function (scope) {
   const COLOR = /\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\u200b\ufeff]/g;
   const MARGIN = /^[ \t]*(?:[>|│┃#][ \t]?|E {2,})+/gm;
-  // `[rank0]:V1116 00:01:58.989000 4463 torch/_dynamo/x.py:1759] [5/0] [__graph_breaks]`, squeezed.
+  // `[rank0]:V1116 00:01:58.989000 4463 torch/_dynamo/x.py:1759] [5/0] [__graph_breaks]`, without white space.
   const PREFIX =
     /(?:\[rank\d+\]:)?[VIWEDC]\d{4}\d\d:\d\d:\d\d\.\d{3,6}\d+[^\][]{1,300}?:\d+\](?:\[[\w./!-]{1,40}\])*/g;
-  const HOLE = /‹[^›]*›/;
+  const PLACEHOLDER = /‹[^›]*›/;
   const FIELD = "Explanation:";
   const LAST_FIELD = "Developerdebugcontext:";
   const NEXT = "***Whilehandlingthisgraphbreak,anothergraphbreakoccurred:***";
   const OPERATOR = /HigherOrderOperator:.{1,120}?$/;
   const LINK = /\/gb\/?gb(\d{4,})\.html/gi;
-  // Shorter pieces of fixed text are found in too many places to say anything.
+  // Shorter fixed text occurs in too many entries.
   const SHORTEST = 16;
   const SHORTEST_TYPE = 6;
 
-  function squeezed(text) {
+  function compact(text) {
     return text.replace(/\s+/g, "");
   }
 
   function piecesOf(text) {
-    return text.split(HOLE).map(squeezed).filter(Boolean);
+    return text.split(PLACEHOLDER).map(compact).filter(Boolean);
   }
 
   function inOrder(pieces, text) {
@@ -107,14 +107,14 @@
     }
 
     addType(type, number, age) {
-      if (!HOLE.test(type)) {
-        const key = squeezed(type);
+      if (!PLACEHOLDER.test(type)) {
+        const key = compact(type);
         if (!key) return;
         const known = this.types.get(key) || [];
         if (!known.some((each) => each.number === number)) known.push({ number, age, by: "type" });
         this.types.set(key, known);
-      } else if (type.split(HOLE).some((part) => part.trim())) {
-        const source = type.split(HOLE).map((part) => escaped(squeezed(part))).join(".{1,200}?");
+      } else if (type.split(PLACEHOLDER).some((part) => part.trim())) {
+        const source = type.split(PLACEHOLDER).map((part) => escaped(compact(part))).join(".{1,200}?");
         this.openTypes.push({ source, found: [{ number, age, by: "type" }] });
       }
     }
@@ -183,7 +183,7 @@
       let types = this.typesIn(pasted, start, end);
       const words = this.byWords(text);
       if (words && words[0].by === "explanation" && types.length === 1) {
-        // An explanation can mention what is the type of another entry.
+        // An explanation can contain the type of another entry.
         const named = new Set(types[0].map((each) => each.number));
         if (!words.some((each) => named.has(each.number))) types = [];
       }
@@ -284,7 +284,7 @@
     while (field >= 0 && field < end) {
       const next = text.indexOf(FIELD, field + 1);
       if (next < 0 || next >= end) break;
-      // Only what ends a message: a value can hold the word `Explanation:` as well.
+      // A value can contain the word `Explanation:`, so look for the last field of a message.
       const tail = text.lastIndexOf(LAST_FIELD, next);
       if (tail > field) {
         found.push([cut, tail + LAST_FIELD.length]);

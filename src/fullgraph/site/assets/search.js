@@ -8,7 +8,7 @@
   function entryOf(row, index) {
     const [id, type, explanation, context, hints, earlier, how, category, status, live, first, fixable, example] = row;
     const texts = (numbers) => numbers.map((number) => index.hints[number]);
-    // Where torch has a variable, there can be several explanations.
+    // If torch has a variable, there can be several explanations.
     const explanations = explanation.split(/\nor: /).map((each) => each.replace(/\n\(and \d+ more\)$/, ""));
     return {
       id, how, explanation: explanations[0] || "", type,
@@ -41,7 +41,7 @@
       this.numbers = new Map(this.entries.map((entry, number) => [entry.id, number]));
     }
 
-    // Prepared when they are first needed: a page that is only read needs neither.
+    // Prepared on first use: a page that is only read needs neither.
     get messages() {
       return (this.preparedMessages ??= new Messages(this.entries));
     }

@@ -1,5 +1,5 @@
 "use strict";
-// Loaded before the page is drawn, so that a remembered theme never flashes.
+// Loaded before the page is drawn, so that a stored theme applies at once.
 (function () {
   const root = document.documentElement;
 
@@ -7,7 +7,7 @@
     try {
       return localStorage.getItem("theme");
     } catch {
-      return null; // no storage here: the system decides
+      return null; // without storage, the system setting applies
     }
   }
 
@@ -15,7 +15,7 @@
     try {
       localStorage.setItem("theme", theme);
     } catch {
-      // it holds until the page is left
+      // The choice applies until the page is left.
     }
   }
 

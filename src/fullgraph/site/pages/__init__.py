@@ -1,7 +1,7 @@
 """The kinds of pages, found by walking this folder.
 
-A file has one function, `outputs(site)`, which yields what it contributes. An output is rendered
-only when its `facts` differ from those of the last build, so they must hold all that it shows.
+A file has one function, `outputs(site)`, which yields its outputs. An output is rendered only if
+its `facts` differ from those of the last build, so they must contain everything that it shows.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 
 
 class Output(NamedTuple):
+    """A file of the site: its path, the facts it shows, and how to render it."""
+
     # Relative to the site, with `/`.
     path: str
     # Anything that msgspec can encode.
@@ -22,6 +24,7 @@ class Output(NamedTuple):
     render: Callable[[], bytes]
 
 
-def all_outputs(site: Site) -> Iterator[Output]:
+def all_outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the outputs of all kinds."""
     for module in iter_modules(__path__):
         yield from import_module(f"{__name__}.{module.name}").outputs(site)

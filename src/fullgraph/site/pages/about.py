@@ -1,19 +1,20 @@
-"""What the site is, what its words mean, and its API."""
+"""The about page: sources, terms and the API."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.templating import frame_of, renderer
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the page."""
     frame = frame_of(site)
     values = {
         "kind": "about",
         "title": "About",
-        "description": "Where the texts and examples come from, what the words mean, and the API.",
+        "description": "Sources of the texts and examples, terms, and the API.",
     }
     yield Output("about.html", frame, renderer("about.html", frame, "about.html", **values))

@@ -1,4 +1,4 @@
-"""The pages as JSON, and the schema of that."""
+"""The JSON API and its schema."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from fullgraph.site.api import (
     break_file,
     index_file,
 )
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 from fullgraph.site.pages import Output
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the JSON files."""
     index = index_file(site)
     yield Output("api/index.json", index, partial(_encoded, index))
     for each in site.breaks.values():
@@ -36,7 +37,7 @@ def _encoded(value: object) -> bytes:
 
 
 def _schema() -> bytes:
-    """Both files in one: which of the two a file is can be told from its fields."""
+    """Return one schema for both files, which differ in their fields."""
     kinds = (IndexFile, BreakFile, BreakSummary, ReleaseSummary, CategorySummary)
     _, parts = json.schema_components(kinds, ref_template="#/$defs/{name}")
     schema = {

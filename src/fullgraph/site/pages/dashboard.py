@@ -1,4 +1,4 @@
-"""The registry in numbers, and lists of what is missing."""
+"""The registry in numbers, and lists of missing information."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from collections.abc import Iterator
 from typing import Any
 
 from fullgraph.site.charts import growth_chart, share_bar
-from fullgraph.site.model import Break, Site
+from fullgraph.site.model import BreakPage, SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.home import groups_of
 from fullgraph.site.templating import frame_of, renderer
 
 _MISSING = {
-    "explanation": "torch says nothing about why it happens.",
-    "hints": "torch gives no hint of its own.",
-    "example": "The catalog has no code that breaks and no fix. Some cannot be met on a CPU.",
-    "additional information": "Nobody has added anything yet.",
+    "explanation": "torch does not explain why it happens.",
+    "hints": "torch gives no hint.",
+    "example": "The catalog has no example. Some breaks cannot happen on a CPU.",
+    "additional information": "No information was contributed yet.",
 }
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the page."""
     frame = frame_of(site)
     path = "dashboard.html"
     values = _values(site)
     yield Output(path, _facts(site), renderer("dashboard.html", frame, path, **values))
 
 
-def _facts(site: Site) -> Any:
+def _facts(site: SiteData) -> Any:
     shown = [
         (e.id, e.page.type, e.status, e.missing, e.edit_link, e.page.category, e.info is not None)
         for e in site.breaks.values()
@@ -35,11 +36,11 @@ def _facts(site: Site) -> Any:
     return (frame_of(site), shown, site.releases, site.problems, orphans)
 
 
-def _values(site: Site) -> dict[str, Any]:
+def _values(site: SiteData) -> dict[str, Any]:
     return {
         "kind": "dashboard",
         "title": "Dashboard",
-        "description": "How many graph breaks there are, of which kind, and what their pages lack.",
+        "description": "Number of graph breaks by category and release, and missing information.",
         "totals": _totals(site),
         "chart": growth_chart(site.releases[::-1]),
         "releases": site.releases,
@@ -50,7 +51,7 @@ def _values(site: Site) -> dict[str, Any]:
     }
 
 
-def _totals(site: Site) -> list[tuple[str, int, str]]:
+def _totals(site: SiteData) -> list[tuple[str, int, str]]:
     breaks = list(site.breaks.values())
     lacking = sum(not {"explanation", "hints"}.isdisjoint(each.missing) for each in breaks)
     counted = [
@@ -64,11 +65,11 @@ def _totals(site: Site) -> list[tuple[str, int, str]]:
     return [("Known breaks", len(breaks), ""), *shares]
 
 
-def _has_info(each: Break) -> bool:
+def _has_info(each: BreakPage) -> bool:
     return "additional information" not in each.missing
 
 
-def _categories(site: Site) -> list[tuple[Any, ...]]:
+def _categories(site: SiteData) -> list[tuple[Any, ...]]:
     groups = groups_of(site)
     most = max((len(breaks) for _, breaks in groups), default=1)
     found = []
@@ -80,7 +81,7 @@ def _categories(site: Site) -> list[tuple[Any, ...]]:
     return found
 
 
-def _missing(site: Site) -> list[tuple[str, str, list[Break]]]:
+def _missing(site: SiteData) -> list[tuple[str, str, list[BreakPage]]]:
     live = [each for _, each in sorted(site.breaks.items()) if each.status == "live"]
     return [
         (name, about, [each for each in live if name in each.missing])

@@ -1,4 +1,4 @@
-"""An Atom feed of what each release changed."""
+"""An Atom feed of the changes in each release."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from collections.abc import Iterator
 from functools import partial
 from html import escape
 
-from fullgraph.site.model import Change, Release, Site
+from fullgraph.site.model import Change, Release, SiteData
 from fullgraph.site.pages import Output
 
-# Where nobody said what the address is, the names of entries still have to be unique for ever.
-_NO_ADDRESS = "tag:fullgraph.invalid,2025:"
+# Without a URL in the settings, the ids of entries must still be unique.
+_NO_URL = "tag:fullgraph.invalid,2025:"
 _KINDS = (
     ("new", "New"),
     ("reworded", "Reworded"),
-    ("retired", "Retired: no code raises them any more"),
+    ("retired", "Retired: no code raises them"),
     ("revived", "Raised again"),
     ("vanished", "Removed from the registry"),
 )
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the feed."""
     releases = (*([site.upcoming] if site.upcoming else []), *site.releases)
     facts = (site.settings.title, site.settings.address, releases, site.first_seen)
     yield Output("feed.xml", facts, partial(_render, site, releases))
 
 
-def _render(site: Site, releases: tuple[Release, ...]) -> bytes:
+def _render(site: SiteData, releases: tuple[Release, ...]) -> bytes:
     entries = [_entry(release, site) for release in releases]
     newest = max((_day(release, site) for release in releases), default="2025-01-01")
     address = escape(site.settings.address)
@@ -34,7 +35,7 @@ def _render(site: Site, releases: tuple[Release, ...]) -> bytes:
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         '<feed xmlns="http://www.w3.org/2005/Atom">\n'
-        f"<id>{address or _NO_ADDRESS}feed.xml</id>\n"
+        f"<id>{address or _NO_URL}feed.xml</id>\n"
         f"<title>{_text(site.settings.title)}: changes</title>\n"
         f"<updated>{newest}T00:00:00Z</updated>\n"
         f"<author><name>{_text(site.settings.title)}</name></author>\n"
@@ -43,14 +44,14 @@ def _render(site: Site, releases: tuple[Release, ...]) -> bytes:
     ).encode()
 
 
-def _entry(release: Release, site: Site) -> str:
+def _entry(release: Release, site: SiteData) -> str:
     address = escape(site.settings.address)
     upcoming = release is site.upcoming
-    # What is not released keeps its name while it changes, so each state is an entry of its own.
+    # An unreleased registry keeps its name, so each state of it is an entry.
     name = f"{release.release}-{site.checksum}" if upcoming else release.release
     return (
         "<entry>\n"
-        f"<id>{address or _NO_ADDRESS}releases/{_text(name)}</id>\n"
+        f"<id>{address or _NO_URL}releases/{_text(name)}</id>\n"
         f"<title>{_title(release, upcoming)}</title>\n"
         f"<updated>{_day(release, site)}T00:00:00Z</updated>\n"
         f'<link rel="alternate" type="text/html" href="{address}{_text(release.path)}"/>\n'
@@ -86,16 +87,16 @@ def _item(change: Change, address: str) -> str:
     return f'<li><a href="{link}">{change.id}</a> {_text(change.type)}{what}</li>'
 
 
-def _day(release: Release, site: Site) -> str:
-    seen = site.first_seen
+def _day(release: Release, site: SiteData) -> str:
+    first = site.first_seen
     return (
         release.date
-        or seen.get(release.release)
-        or seen.get(f"{release.release}-{site.checksum}")
+        or first.get(release.release)
+        or first.get(f"{release.release}-{site.checksum}")
         or "2025-01-01"
     )
 
 
 def _text(text: str) -> str:
-    # XML has no way to say a control character.
+    # XML does not allow control characters.
     return escape("".join(each if each.isprintable() else " " for each in text))

@@ -1,4 +1,4 @@
-"""The first page, and the index that its search looks things up in."""
+"""The home page and the index of its search."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from fullgraph.registry.entries import checksum_of
+from fullgraph.registry.taxonomy import RENAMED
 from fullgraph.site.labels import STATUS
-from fullgraph.site.model import Break, CategoryPage, Site
+from fullgraph.site.model import BreakPage, CategoryPage, SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.searchindex import index_of, script_of
 from fullgraph.site.templating import frame_of, renderer
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the page and the index."""
     script = script_of(index_of(site))
     version = checksum_of(script)
     yield Output("search-index.js", version, lambda: script)
     frame = frame_of(site)
     groups = groups_of(site)
     categories = [(each.name, each.title) for each in site.categories]
-    # The index has all that the list shows, but for the order of the releases' names.
+    # The index contains everything in the list, except the names of categories.
     facts = (frame, version, categories)
     yield Output(
         "index.html",
@@ -29,8 +31,8 @@ def outputs(site: Site) -> Iterator[Output]:
     )
 
 
-def groups_of(site: Site) -> list[tuple[CategoryPage, list[Break]]]:
-    """Every break once, by category; within one, live ones first."""
+def groups_of(site: SiteData) -> list[tuple[CategoryPage, list[BreakPage]]]:
+    """Return every break once, by category; live breaks come first."""
     found = []
     for category in site.categories:
         breaks = [site.breaks[each] for each in category.breaks if each in site.breaks]
@@ -40,13 +42,13 @@ def groups_of(site: Site) -> list[tuple[CategoryPage, list[Break]]]:
     return found
 
 
-def unworded(site: Site) -> list[Break]:
-    """Breaks of which only facts are at hand; no category can be told."""
+def unworded(site: SiteData) -> list[BreakPage]:
+    """Return the breaks without text, whose category is unknown."""
     return [each for _, each in sorted(site.breaks.items()) if not each.worded]
 
 
 def _values(
-    site: Site, groups: list[tuple[CategoryPage, list[Break]]], version: str
+    site: SiteData, groups: list[tuple[CategoryPage, list[BreakPage]]], version: str
 ) -> dict[str, Any]:
     present = {each.status for each in site.breaks.values()}
     return {
@@ -60,4 +62,5 @@ def _values(
         "statuses": [status for status in STATUS if status in present],
         "releases": [release.release for release in site.releases],
         "index_version": version,
+        "renamed": RENAMED,
     }

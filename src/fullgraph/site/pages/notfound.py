@@ -1,5 +1,5 @@
-"""The page for addresses that do not exist. A host shows it at any depth, so it brings its own
-styles and links from the site's place on its host."""
+"""The page for unknown URLs. A host shows it at any depth, so it contains its own styles and links
+from the root of the site."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.templating import ASSETS, frame_of, home_path, renderer
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the page."""
     frame = frame_of(site)
     values = {
         "root": home_path(frame.address),
         "kind": "notfound",
         "title": "Not found",
-        "description": "There is no such page.",
+        "description": "This page does not exist.",
         "css": Markup((ASSETS / "site.css").read_text(encoding="utf-8")),
         "js": Markup((ASSETS / "site.js").read_text(encoding="utf-8")),
     }

@@ -1,4 +1,4 @@
-"""A page for each release, with what is different against the one before, and a list of them."""
+"""One page per release with its changes, and a list of releases."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 from fullgraph.site.charts import growth_chart
 from fullgraph.site.labels import listed, named
-from fullgraph.site.model import Change, Release, Site
+from fullgraph.site.model import Change, Release, SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.templating import frame_of, renderer
 
 _Section = tuple[str, str, str, tuple[Change, ...]]
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the pages."""
     frame = frame_of(site)
     path = "releases/index.html"
     ahead = _sections(site.upcoming) if site.upcoming else []
@@ -55,18 +56,18 @@ def outputs(site: Site) -> Iterator[Output]:
 
 
 def _sections(release: Release) -> list[_Section]:
-    # Everything would be new in a release that is compared with nothing.
+    # The oldest known release has nothing to be compared with.
     if release.before is None:
         return []
     before = release.before
     found: list[_Section] = [
         ("new", "New", f"Not in the registry of {before}.", release.new),
-        ("reworded", "Reworded", "The same break in other words.", release.reworded),
-        ("retired", "Retired", "No code raises them any more.", release.retired),
+        ("reworded", "Reworded", "The same break with another text.", release.reworded),
+        ("retired", "Retired", "No code raises them.", release.retired),
         (
             "revived",
             "Revived",
-            f"Raised again, after not being raised in {before}.",
+            f"Raised again; not raised in {before}.",
             release.revived,
         ),
         ("removed", "Removed", "No longer in the registry.", release.vanished),
@@ -76,4 +77,4 @@ def _sections(release: Release) -> list[_Section]:
 
 def _summary(sections: list[_Section]) -> str:
     counts = [f"{len(changes)} {name.lower()}" for _, name, _, changes in sections]
-    return listed(counts) or "what it has"
+    return listed(counts) or "all entries"

@@ -1,4 +1,4 @@
-"""The list of pages for search engines, and what else they ask for."""
+"""The sitemap and robots.txt for search engines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from html import escape
 from urllib.parse import urlsplit
 
-from fullgraph.site.model import Site
+from fullgraph.site.model import SiteData, fixer_path
 from fullgraph.site.pages import Output
 
 _FIXED = (
@@ -16,27 +16,30 @@ _FIXED = (
     "about.html",
     "categories/index.html",
     "releases/index.html",
+    "fixes/index.html",
 )
 
 
-def outputs(site: Site) -> Iterator[Output]:
+def outputs(site: SiteData) -> Iterator[Output]:
+    """Yield the files."""
     address = site.settings.address
     paths = (
         *_FIXED,
         *(category.path for category in site.categories),
+        *(fixer_path(fixer.name) for fixer in site.fixers),
         *(release.path for release in (site.upcoming, *site.releases) if release),
         *(each.path for each in site.breaks.values()),
     )
     yield Output("sitemap.xml", (address, paths), partial(_sitemap, address, paths))
-    # Nobody looks for it anywhere but at the top of a host.
+    # Search engines read robots.txt only at the root of a host.
     if address and urlsplit(address).path in ("", "/"):
         yield Output("robots.txt", address, partial(_robots, address))
 
 
 def _sitemap(address: str, paths: tuple[str, ...]) -> bytes:
     urls = "".join(f"<url><loc>{escape(address + path)}</loc></url>\n" for path in paths)
-    # Search engines want whole addresses; without one in the settings there is none to give.
-    note = "" if address else "<!-- set `address` in site.toml to make these whole -->\n"
+    # Search engines need absolute URLs; without `address` in the settings there are none.
+    note = "" if address else "<!-- set `address` in site.toml to make these absolute -->\n"
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         f'{note}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'

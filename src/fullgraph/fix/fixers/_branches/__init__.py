@@ -1,18 +1,15 @@
-"""Branches on tensors: what is known about the code around them, and how they are written anew.
+"""Branches on tensors: find them, check them and rewrite them. Shared by four fixers.
 
-place.py       the branch that a break is about
-scope.py       the function and the class around it
-flow.py        in which order the statements of a function run
-operations.py  what is known of operators
-value.py       what reading tells of an expression
-values.py      reading: shapes and types of expressions, as far as it tells them
-truth.py       a test as a tensor
-sides.py       what a side of a branch binds
-stores.py      tensors that are written to in place
-calls.py       what may be put into a function
-selecting.py   a branch as `torch.where`
-calling.py     a branch as `torch.cond`
-checking.py    a branch that only raises
-writing.py     statements as text
-cases_*.py     programs for the fixers' tests
+branch.py             the branch that a break is about
+predicate.py          the test of a branch as a boolean tensor
+side.py               what one side of a branch assigns
+conditional_store.py  in-place updates of tensors under a condition
+movable.py            statements that may move into a function of their own
+where_checks.py       whether torch.where may choose between two expressions
+to_where.py           a branch as torch.where
+cond_branch.py        one side of a branch as a function for torch.cond
+to_cond.py            a branch as torch.cond
+to_assert.py          a check as an operator in the graph
+
+Each rewrite returns edits, or raises Declined with the reason.
 """

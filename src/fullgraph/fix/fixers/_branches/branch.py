@@ -1,4 +1,4 @@
-"""The branch that a break is about."""
+"""The branch that a graph break is about."""
 
 from __future__ import annotations
 
@@ -6,95 +6,94 @@ import ast
 
 from msgspec import Struct
 
-from fullgraph.fix.fixers import Spot
-from fullgraph.fix.source.edits import tree_of
+from fullgraph.fix.source.break_ids import (
+    DATA_DEPENDENT_BRANCH,
+    DATA_DEPENDENT_OPERATOR,
+    TENSOR_ITEM,
+)
+from fullgraph.fix.source.context import BreakContext
+from fullgraph.fix.source.declined import Declined
 from fullgraph.fix.source.inference.scope import Scope
+from fullgraph.fix.source.locate import byte_column, covers, parents_of, statement_of
 
-Tested = ast.If | ast.IfExp | ast.Assert | ast.While
+# Statements and expressions with a test.
+BranchNode = ast.If | ast.IfExp | ast.Assert | ast.While
+# The breaks at a test on a tensor: of the test, of `.item()` in it, of `torch.allclose` in it.
+BRANCH_IDS = (DATA_DEPENDENT_BRANCH, TENSOR_ITEM, DATA_DEPENDENT_OPERATOR)
 
-_BRANCHING = "GB0170"
-_ITEM = "GB0124"
-_OPERATOR = "GB0033"
 
-
-class Place(Struct, frozen=True):
+class TensorBranch(Struct, frozen=True):
     """A statement or an expression with a test on a tensor."""
 
-    node: Tested
-    # The statement that it is, or is in.
+    node: BranchNode
+    # The branch itself, or the statement that contains it.
     statement: ast.stmt
     scope: Scope
     text: str
-    # The part of the test that Dynamo stopped at.
+    # The operand of the test at which Dynamo stopped.
     operand: ast.expr
-    # A number that Dynamo has a symbol for, and not a tensor.
-    symbol: bool
+    # Whether the test is on an unbacked symbol instead of a tensor.
+    is_symbol: bool
 
 
-def place_of(spot: Spot) -> Place | None:
-    """The innermost test that contains the break; None if the break is not about a test."""
-    cause = spot.cause
-    if cause.id not in (_BRANCHING, _ITEM, _OPERATOR):
+def tensor_branch(context: BreakContext) -> TensorBranch | None:
+    """Return the innermost branch whose test contains the break; None without one."""
+    if context.function is None:
         return None
-    tree = tree_of(spot.text)
-    function = function_at(tree, cause.line) if tree else None
-    if tree is None or function is None:
-        return None
-    node = _tested_at(function, spot)
+    node = _branch_at(context, context.function)
     if node is None:
         return None
-    return Place(
+    if any(isinstance(each, ast.Lambda) for each in parents_of(context.function, node)):
+        # The arguments of a lambda hide names of the function.
+        raise Declined("the branch is in a lambda", node)
+    return TensorBranch(
         node=node,
-        statement=node if isinstance(node, ast.stmt) else _statement_of(function, node),
-        scope=Scope(tree, function),
-        text=spot.text,
-        operand=_operand(node.test, spot),
-        symbol="SymNode" in cause.context,
+        statement=node if isinstance(node, ast.stmt) else statement_of(context.tree, node),
+        scope=Scope(context.tree, context.function),
+        text=context.text,
+        operand=_operand_at(context, node.test),
+        is_symbol="SymNode" in context.cause.context,
     )
 
 
-def function_at(tree: ast.Module, line: int) -> ast.FunctionDef | None:
-    """The innermost function around a line; None in a lambda or a coroutine."""
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    innermost = max(found, key=lambda node: node.lineno, default=None)
-    return innermost if isinstance(innermost, ast.FunctionDef) else None
+def is_check(node: BranchNode) -> bool:
+    """Return whether a branch only raises: `assert ok`, or `if bad: raise` without `else`."""
+    if isinstance(node, ast.If):
+        return isinstance(node.body[-1], ast.Raise) and not node.orelse
+    return isinstance(node, ast.Assert)
 
 
-def _tested_at(function: ast.FunctionDef, spot: Spot) -> Tested | None:
-    line, column = spot.cause.line, (spot.cause.column or 1) - 1
-    tested = [node for node in ast.walk(function) if isinstance(node, Tested)]
-    around = [node for node in tested if _covers(node.test, line, column)]
+def _branch_at(context: BreakContext, function: ast.FunctionDef) -> BranchNode | None:
+    line, column = _start(context)
+    branches = [node for node in ast.walk(function) if isinstance(node, BranchNode)]
+    around = [node for node in branches if covers(node.test, line, column)]
     if around:
         return max(around, key=lambda node: (node.test.lineno, node.test.col_offset))
-    # `if not x` is reported for the whole statement.
-    starting = [node for node in tested if (node.lineno, node.col_offset) == (line, column)]
+    # Dynamo reports `if not x` at the start of the statement.
+    starting = [node for node in branches if (node.lineno, node.col_offset) == (line, column)]
     return starting[0] if starting else None
 
 
-def _covers(node: ast.expr, line: int, column: int) -> bool:
-    start = (node.lineno, node.col_offset)
-    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
-    return start <= (line, column) < end
-
-
-def _operand(test: ast.expr, spot: Spot) -> ast.expr:
-    """The operand of `and` and `or` that the break is in; the test itself without one."""
+def _operand_at(context: BreakContext, test: ast.expr) -> ast.expr:
+    """Return the operand of `and` and `or` that contains the break; the test itself without one."""
+    first, last = _start(context), _last(context)
     while isinstance(test, ast.BoolOp):
-        line, column = spot.cause.line, (spot.cause.column or 1) - 1
-        last = (spot.cause.end_line or line, (spot.cause.end_column or column + 2) - 2)
-        inside = [v for v in test.values if _covers(v, line, column) and _covers(v, *last)]
+        inside = [each for each in test.values if covers(each, *first) and covers(each, *last)]
         if not inside:
             return test
         test = inside[0]
     return test
 
 
-def _statement_of(function: ast.FunctionDef, node: ast.expr) -> ast.stmt:
-    statements = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
-    around = [each for each in statements if any(inner is node for inner in ast.walk(each))]
-    return max(around, key=lambda each: (each.lineno, each.col_offset))
+def _start(context: BreakContext) -> tuple[int, int]:
+    """Return the line and the byte column at which the break starts."""
+    line, column = context.cause.line, context.cause.column or 1
+    return line, byte_column(context.text, line, column)
+
+
+def _last(context: BreakContext) -> tuple[int, int]:
+    """Return the line and the byte column of the last character of the break."""
+    cause = context.cause
+    line = cause.end_line or cause.line
+    column = cause.end_column - 1 if cause.end_column else (cause.column or 1)
+    return line, byte_column(context.text, line, column)

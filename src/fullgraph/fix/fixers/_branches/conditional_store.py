@@ -1,39 +1,44 @@
-"""Tensors that are written to in place, and such a store as one that happens on a condition."""
+"""In-place updates of tensors, and how to make one of them conditional.
+
+An update under a test becomes an update that always runs, and stores the old value if the test is
+false.
+"""
 
 from __future__ import annotations
 
 import ast
+from typing import NoReturn
 
-from fullgraph.fix.fixers._branches.branch import Place
-from fullgraph.fix.source.codegen import indented, room_at, where
-from fullgraph.fix.source.edits import source_of
-from fullgraph.fix.source.inference.function import Reader
+from fullgraph.fix.fixers._branches.branch import TensorBranch
+from fullgraph.fix.source import torch_ops
+from fullgraph.fix.source.codegen import indented, one_line, room_at, where_lines
+from fullgraph.fix.source.declined import Declined, quoted
+from fullgraph.fix.source.inference.function import FunctionInference
 from fullgraph.fix.source.inference.scope import self_attribute
 
-# In place, and the same without that.
-_IN_PLACE = {"add_", "clamp_", "clamp_max_", "clamp_min_", "lerp_", "mul_", "neg_", "sub_"}
-_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 
 
-def written_to(function: ast.FunctionDef) -> set[str]:
-    """Names and attributes whose tensors the function writes to."""
+def mutated_names(function: ast.FunctionDef) -> set[str]:
+    """Return the names and the attributes of self whose tensors a function mutates."""
     found: set[str] = set()
     for node in ast.walk(function):
         match node:
             case ast.AugAssign(target=target):
-                found.add(_base(target))
+                found.add(_base_name(target))
             case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
-                found.add(_base(value))
+                found.add(_base_name(value))
             case ast.Call(func=ast.Attribute(value=value, attr=name)):
-                if name.endswith("_") and not name.endswith("__"):
-                    found.add(_base(value))
+                if torch_ops.is_in_place(name):
+                    found.add(_base_name(value))
             case ast.keyword(arg="out", value=value):
-                found.add(_base(value))
+                found.add(_base_name(value))
     return found - {""}
 
 
-def _base(node: ast.expr) -> str:
-    """`x` for `x[0]` and `x.view(-1)`, `self.x` for `self.x[0]`."""
+def _base_name(node: ast.expr) -> str:
+    """Return `x` for `x[0]` and `x.view(-1)`, `self.x` for `self.x[0]`; empty without a name."""
     while True:
         if isinstance(node, ast.Name) or self_attribute(node):
             return ast.unparse(node)
@@ -44,119 +49,144 @@ def _base(node: ast.expr) -> str:
                 return ""
 
 
-def conditional_store(
-    place: Place, reader: Reader, statement: ast.stmt, condition: str
-) -> list[str] | None:
-    """A statement that stores, as one that stores what is there already if it must not."""
+def is_store(statement: ast.stmt) -> bool:
+    """Return whether a statement has the form of an in-place update that can be conditional."""
     match statement:
-        case ast.Assign(targets=[ast.Subscript() as target], value=value):
-            line = _masked(place, reader, target, value, condition)
-            return None if line is None else [line]
-        case ast.Expr(value=ast.Call(func=ast.Attribute()) as call):
-            return _in_place(place, reader, call, condition)
-        case ast.AugAssign(target=ast.Attribute() as target, op=op, value=value):
-            sign = _SIGNS.get(type(op))
-            if sign is None or not _is_free_buffer(place, target):
-                return None
-            if not _is_harmless(reader, value):
-                return None
-            name = ast.unparse(target)
-            new = f"{name} {sign} {source_of(place.text, value)}"
-            return _copied(place, name, condition, new)
-    return None
+        case ast.Assign(targets=[ast.Subscript()]):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name.endswith("_")
+        case ast.AugAssign(target=ast.Attribute()):
+            return True
+    return False
 
 
-def _copied(place: Place, name: str, condition: str, new: str) -> list[str]:
-    room = room_at(place.text, place.statement)
-    line = f"{name}.copy_(torch.where({condition}, {new}, {name}))"
-    if len(line) <= room:
-        return [line]
-    return [f"{name}.copy_(", *indented(where("", condition, new, name, room - 4)), ")"]
+class ConditionalStore:
+    """Rewrites the in-place update of one branch."""
+
+    def __init__(self, branch: TensorBranch, inference: FunctionInference, condition: str) -> None:
+        self._branch = branch
+        self._inference = inference
+        self._condition = condition
+
+    def lines(self, statement: ast.stmt) -> list[str]:
+        """Return an update as one that stores the old value if the condition is false.
+
+        Declined is raised for an update that cannot be made conditional.
+        """
+        match statement:
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                return [self._masked(target, value)]
+            case ast.Expr(value=ast.Call(func=ast.Attribute()) as call):
+                return self._chained(call)
+            case ast.AugAssign(target=ast.Attribute() as target, op=op, value=value):
+                return self._augmented(target, op, value)
+        raise Declined("a branch does more than update one buffer", statement)
+
+    def _augmented(self, target: ast.Attribute, op: ast.operator, value: ast.expr) -> list[str]:
+        """Return `self.x += y` with a condition."""
+        self._require_buffer(target)
+        operator = _OPERATORS.get(type(op))
+        if operator is None:
+            raise Declined(
+                f"{quoted(target)} is updated by another operator than +, - and *", value
+            )
+        self._require_safe(value)
+        name, written = ast.unparse(target), self._source(value)
+        operand = written if isinstance(value, (ast.Constant, *_ATOMS)) else f"({written})"
+        return self._copied(name, f"{name} {operator} {operand}")
+
+    def _chained(self, call: ast.Call) -> list[str]:
+        """Return `self.x.mul_(0.9).add_(y)` with a condition, and the same operators in order."""
+        steps: list[tuple[str, ast.Call]] = []
+        node: ast.expr = call
+        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            steps.insert(0, (node.func.attr, node))
+            node = node.func.value
+        self._require_buffer(node)
+        for _, step in steps:
+            for argument in (*step.args, *(keyword.value for keyword in step.keywords)):
+                self._require_safe(argument)
+        name = ast.unparse(node)
+        value = name
+        for method, step in steps:
+            value = self._out_of_place(method, name, value, step)
+        return self._copied(name, value)
+
+    def _out_of_place(self, method: str, buffer: str, value: str, call: ast.Call) -> str:
+        """Return what an in-place method stores, as an expression of the value before."""
+        arguments = self._arguments(call)
+        if method in torch_ops.IN_PLACE:
+            return f"{value}.{method[:-1]}({arguments})"
+        if value == buffer and method == "zero_" and not arguments:
+            return f"torch.zeros_like({buffer})"
+        if value == buffer and len(call.args) == 1 and not call.keywords:
+            if method == "fill_":
+                return f"torch.full_like({buffer}, {arguments})"
+            if method == "copy_":
+                # The stored values have the dtype of the buffer.
+                return f"({arguments}).to({buffer}.dtype)"
+        raise Declined(f"`{method}` has no known equivalent that is not in place", call)
+
+    def _arguments(self, call: ast.Call) -> str:
+        values = [self._source(each) for each in call.args]
+        values += [f"{each.arg}={self._source(each.value)}" for each in call.keywords]
+        return ", ".join(values)
+
+    def _copied(self, name: str, value: str) -> list[str]:
+        """Return the statement that stores a value in a buffer, or the buffer in itself."""
+        room = room_at(self._branch.text, self._branch.statement)
+        line = f"{name}.copy_(torch.where({self._condition}, {value}, {name}))"
+        if len(line) <= room:
+            return [line]
+        inner = where_lines("", self._condition, value, name, room - 4)
+        return [f"{name}.copy_(", *indented(inner), ")"]
+
+    def _masked(self, target: ast.Subscript, value: ast.expr) -> str:
+        """Return `x[mask] = 1` with a mask that is false everywhere if the condition is."""
+        mask = self._inference.read(target.slice)
+        if not mask.is_bool:
+            raise Declined(f"{quoted(target.slice)} is not known to be a boolean mask", target)
+        self._require_safe(target.slice)
+        if not isinstance(value, ast.Constant) or not isinstance(value.value, int | float):
+            raise Declined(f"{quoted(value)} is not a number", value)
+        if not isinstance(target.value, ast.Name):
+            raise Declined(f"{quoted(target.value)} is not a variable", target)
+        name = target.value.id
+        if _is_used_before(self._branch, name):
+            _decline_used_before(target, name)
+        written = self._source(target.slice)
+        mask_text = written if isinstance(target.slice, ast.Call | ast.Name) else f"({written})"
+        return f"{name}[{mask_text} & ({self._condition})] = {self._source(value)}"
+
+    def _source(self, node: ast.expr) -> str:
+        return one_line(self._branch.text, node)
+
+    def _require_safe(self, node: ast.expr) -> None:
+        if self._inference.read(node).risk == "unsafe":
+            reason = "may raise or have side effects if the test is false"
+            raise Declined(f"{quoted(node)} {reason}", node)
+
+    def _require_buffer(self, node: ast.expr) -> None:
+        """Decline a target that is not a buffer, or whose old values a gradient may need."""
+        name = self_attribute(node)
+        if not name or name not in self._branch.scope.buffers:
+            raise Declined(f"{quoted(node)} is not known to be a buffer", node)
+        name = ast.unparse(node)
+        if not _is_without_gradients(self._branch) and _is_used_before(self._branch, name):
+            _decline_used_before(node, name)
 
 
-def _in_place(place: Place, reader: Reader, call: ast.Call, condition: str) -> list[str] | None:
-    """`self.x.mul_(0.9).add_(y)`, with the same operators in the same order."""
-    steps: list[ast.Call] = []
-    node: ast.expr = call
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        steps.append(node)
-        node = node.func.value
-    if not isinstance(node, ast.Attribute) or not _is_free_buffer(place, node):
-        return None
-    arguments = [a for s in steps for a in (*s.args, *(k.value for k in s.keywords))]
-    if not all(_is_harmless(reader, argument) for argument in arguments):
-        return None
-    name = ast.unparse(node)
-    new = name
-    for step in reversed(steps):
-        if not isinstance(step.func, ast.Attribute):
-            return None
-        written = _out_of_place(step.func.attr, name, new, _arguments(place, step))
-        if written is None:
-            return None
-        new = written
-    return _copied(place, name, condition, new)
+def _decline_used_before(node: ast.AST, name: str) -> NoReturn:
+    raise Declined(f"a gradient may need `{name}` as it is before the update", node)
 
 
-def _out_of_place(method: str, buffer: str, before: str, arguments: str) -> str | None:
-    if method in _IN_PLACE:
-        return f"{before}.{method[:-1]}({arguments})"
-    if before != buffer:
-        return None
-    if method == "zero_" and not arguments:
-        return f"torch.zeros_like({buffer})"
-    if method == "fill_":
-        return f"torch.full_like({buffer}, {arguments})"
-    # A copy has the type of what is written to.
-    return f"({arguments}).to({buffer}.dtype)" if method == "copy_" else None
-
-
-def _arguments(place: Place, call: ast.Call) -> str:
-    values = [source_of(place.text, each) for each in call.args]
-    values += [f"{each.arg}={source_of(place.text, each.value)}" for each in call.keywords]
-    return ", ".join(values)
-
-
-def _masked(
-    place: Place, reader: Reader, target: ast.Subscript, value: ast.expr, condition: str
-) -> str | None:
-    """`x[mask] = 1`: the mask says where, so it can say nowhere."""
-    mask = reader.read(target.slice) if isinstance(target.slice, ast.expr) else None
-    if mask is None or not mask.is_bool or mask.risk == "risky":
-        return None
-    is_number = isinstance(value, ast.Constant) and isinstance(value.value, int | float)
-    tensor = target.value
-    if not is_number or not isinstance(tensor, ast.Name):
-        return None
-    if _is_used_before(place, ast.unparse(tensor)):
-        return None
-    where = f"{_bracketed(place, target.slice)} & ({condition})"
-    return f"{tensor.id}[{where}] = {source_of(place.text, value)}"
-
-
-def _bracketed(place: Place, node: ast.expr) -> str:
-    text = source_of(place.text, node)
-    return text if isinstance(node, ast.Call | ast.Name) else f"({text})"
-
-
-def _is_harmless(reader: Reader, node: ast.expr) -> bool:
-    return reader.read(node).risk != "risky"
-
-
-def _is_free_buffer(place: Place, node: ast.expr) -> bool:
-    """A buffer that no gradient needs as it was before the store."""
-    name = self_attribute(node)
-    if not name or name not in place.scope.buffers:
-        return False
-    return _is_without_gradients(place) or not _is_used_before(place, ast.unparse(node))
-
-
-def _is_used_before(place: Place, name: str) -> bool:
-    """Whether a tensor went into something in front of the branch, other than its own new value."""
-    for node in ast.walk(place.scope.function):
+def _is_used_before(branch: TensorBranch, name: str) -> bool:
+    """Return whether a tensor is used in front of a branch, other than for its own new value."""
+    for node in ast.walk(branch.scope.function):
         if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef):
             continue
-        if node.lineno >= place.statement.lineno or hasattr(node, "body"):
+        if node.lineno >= branch.statement.lineno or hasattr(node, "body"):
             continue
         binds = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
         uses = any(
@@ -167,13 +197,14 @@ def _is_used_before(place: Place, name: str) -> bool:
     return False
 
 
-def _is_without_gradients(place: Place) -> bool:
-    function = place.scope.function
+def _is_without_gradients(branch: TensorBranch) -> bool:
+    """Return whether a branch runs under `torch.no_grad()`."""
+    function = branch.scope.function
     if any("no_grad" in ast.unparse(each) for each in function.decorator_list):
         return True
     return any(
         isinstance(node, ast.With)
         and any("no_grad" in ast.unparse(item.context_expr) for item in node.items)
-        and node.lineno <= place.statement.lineno <= (node.end_lineno or 0)
+        and node.lineno <= branch.statement.lineno <= (node.end_lineno or 0)
         for node in ast.walk(function)
     )

@@ -1,158 +1,213 @@
-"""A test as a tensor: `a > 0 and not b.any()` as `(a > 0) & ~b.any()`."""
+"""The test of a branch as a boolean tensor: `a > 0 and not b.any()` as `(a > 0) & ~b.any()`."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from fullgraph.fix.fixers._branches.branch import Place
-from fullgraph.fix.source import torch_ops as operations
-from fullgraph.fix.source.edits import source_of
-from fullgraph.fix.source.inference.function import Reader
-from fullgraph.fix.source.inference.value import Value
+from fullgraph.fix.fixers._branches.branch import TensorBranch
+from fullgraph.fix.source import torch_ops
+from fullgraph.fix.source.codegen import one_line
+from fullgraph.fix.source.declined import Declined, quoted
+from fullgraph.fix.source.edits import Edit, apply_edits, replace_nodes
+from fullgraph.fix.source.inference.function import FunctionInference
+from fullgraph.fix.source.inference.value import AbstractValue
+from fullgraph.fix.source.text import Node, span
 
-# All of them are the same in every floating type.
+# Every floating-point dtype holds the integers up to this one exactly.
 _LARGEST_EXACT = 256
+_COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_RETURN_PYTHON_BOOL = ("allclose", "equal", "is_nonzero")
+MIXED_TEST = "the test has Python values besides tensors"
+_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 
 
-class TensorTest(Struct, frozen=True):
-    """What Python decides first (`self.training`), and the tensor with one truth value."""
+class TensorPredicate(Struct, frozen=True):
+    """The test of a branch, split into a Python part and a tensor."""
 
-    first: tuple[str, ...]
+    # The operands of `and` that Python decides first (`self.training`); empty without any.
+    python_test: str
+    # An expression of a boolean tensor with one element.
     tensor: str
-    # The sides have to be swapped.
+    # Whether the test is true if the tensor is false.
     negated: bool = False
 
 
-def tensor_test(place: Place, reader: Reader, *, flat: bool = True) -> TensorTest | None:
-    """The test of a place with a tensor in it; None where it cannot be told apart.
+def tensor_predicate(
+    branch: TensorBranch, inference: FunctionInference, *, zero_dim: bool = True
+) -> TensorPredicate:
+    """Return the test of a branch as a tensor, with no dimension if `zero_dim` is true.
 
-    With `flat` the tensor has no dimension, otherwise it may have some of size 1.
+    Declined is raised for a test that has no equivalent.
     """
-    if place.symbol:
-        return None
-    writer = Truth(place.text, reader, flat=flat)
-    test, negated = place.node.test, False
+    if branch.is_symbol:
+        raise Declined("the test is on an unbacked symbol, not on a tensor", branch.node)
+    writer = PredicateWriter(branch.text, inference, zero_dim=zero_dim)
+    test, is_true = strip_not(branch.node.test)
+    if not isinstance(test, ast.BoolOp) or isinstance(test.op, ast.Or):
+        inference.computed(test.values[0] if isinstance(test, ast.BoolOp) else test)
+        return TensorPredicate("", writer.tensor(test), negated=not is_true)
+    python_operands, operands = _split_operands(test.values, branch, inference)
+    if python_operands and not is_true:
+        raise Declined("`not` applies to Python values and tensors together", test)
+    if not operands:
+        raise Declined("no operand of the test is known to be a tensor", test)
+    inference.computed(operands[0])
+    tensor = writer.combine(operands, " & ")
+    return TensorPredicate(_joined(branch.text, python_operands), tensor, negated=not is_true)
+
+
+def require_tensor_test(branch: TensorBranch, inference: FunctionInference) -> None:
+    """Decline a test that may be a Python value when the function is called differently."""
+    test = branch.node.test
+    if not inference.is_surely_tensor(test):
+        raise Declined(f"{quoted(test)} may be a Python value in other calls", test)
+
+
+def require_pure_tensor_test(predicate: TensorPredicate, node: ast.AST) -> None:
+    """Decline a test that Python decides in part."""
+    if predicate.python_test:
+        raise Declined(MIXED_TEST, node)
+
+
+def strip_not(test: ast.expr) -> tuple[ast.expr, bool]:
+    """Return a test without the `not` in front of it, and whether an even number was removed."""
+    is_same = True
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        test, negated = test.operand, not negated
-    first: list[str] = []
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        values = list(test.values)
-        while values and not _is_tensor(values[0], place, reader):
-            reader.holds(values[0])
-            first.append(source_of(place.text, values.pop(0)))
-        if first and negated:
-            return None
-        if not values:
-            return None
-        reader.computed(values[0])
-        if any(reader.read(value).risk == "risky" for value in values[1:]):
-            return None
-        tensors = [writer.tensor(value) for value in values]
-        parts = [each for each in tensors if each is not None]
-        if not parts or len(parts) != len(values):
-            return None
-        tensor = " & ".join(_in_brackets(part) for part in parts) if len(parts) > 1 else parts[0]
-        return TensorTest(tuple(first), tensor, negated)
-    reader.computed(test.values[0] if isinstance(test, ast.BoolOp) else test)
-    whole = writer.tensor(test)
-    return None if whole is None else TensorTest((), whole, negated)
+        test, is_same = test.operand, not is_same
+    return test, is_same
 
 
-def _is_tensor(node: ast.expr, place: Place, reader: Reader) -> bool:
-    """Whether an operand is the one that Dynamo stopped at, or surely another tensor."""
-    value = reader.read(node)
+def _split_operands(
+    values: Sequence[ast.expr], branch: TensorBranch, inference: FunctionInference
+) -> tuple[list[ast.expr], list[ast.expr]]:
+    """Return the operands of `and` that Python decides first, and the others."""
+    for number, value in enumerate(values):
+        if _is_tensor(value, branch, inference):
+            return list(values[:number]), list(values[number:])
+        inference.holds(value)
+    return list(values), []
+
+
+def _is_tensor(node: ast.expr, branch: TensorBranch, inference: FunctionInference) -> bool:
+    """Return whether Dynamo stopped at an operand, or it is another boolean 0-d tensor."""
+    value = inference.read(node)
     if value.plain:
         return False
-    is_there = any(each is place.operand for each in ast.walk(node))
-    return is_there or (value.is_bool and not value.shape)
+    is_at_break = any(each is branch.operand for each in ast.walk(node))
+    return is_at_break or (value.is_bool and not value.shape)
 
 
-class Truth:
-    """Writes tests so that they are tensors of one truth value."""
+def _joined(text: str, operands: Sequence[ast.expr]) -> str:
+    """Return operands joined by `and`."""
+    if len(operands) == 1:
+        return one_line(text, operands[0])
+    loose = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)
+    parts = [(one_line(text, each), isinstance(each, loose)) for each in operands]
+    return " and ".join(f"({part})" if is_loose else part for part, is_loose in parts)
 
-    def __init__(self, text: str, reader: Reader, *, flat: bool = True) -> None:
+
+class PredicateWriter:
+    """Writes tests as tensors with one boolean element."""
+
+    def __init__(self, text: str, inference: FunctionInference, *, zero_dim: bool = True) -> None:
         self._text = text
-        self._reader = reader
-        self._flat = flat
+        self._inference = inference
+        self._zero_dim = zero_dim
 
-    def tensor(self, node: ast.expr) -> str | None:
+    def tensor(self, node: ast.expr) -> str:
+        """Return the expression of a tensor that is true where a test is true."""
         match node:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                inner = self.tensor(operand)
-                return None if inner is None else opposite(inner)
+                return opposite(self.tensor(operand))
             case ast.BoolOp(op=op, values=values):
-                # Python would not compute the others.
-                if any(self._reader.read(value).risk == "risky" for value in values[1:]):
-                    return None
-                parts = [self.tensor(value) for value in values]
-                if any(part is None for part in parts):
-                    return None
-                sign = " & " if isinstance(op, ast.And) else " | "
-                return sign.join(_in_brackets(part or "") for part in parts)
+                return self.combine(values, " & " if isinstance(op, ast.And) else " | ")
             case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
                 return self.tensor(value)
             case ast.Call(func=ast.Name(id="bool"), args=[value], keywords=[]):
                 return self.tensor(value)
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self._comparison(node, left, op, right)
-            case ast.Call(func=func) if self._reader.torch_name(func) == "allclose":
-                return source_of(self._text, node).replace("allclose", "isclose", 1) + ".all()"
-        return self._one(node, self._reader.read(node), source_of(self._text, node))
+            case ast.Compare():
+                return self._comparison(node)
+            case ast.Call(func=func) if self._inference.torch_name(func) == "allclose":
+                return f"{_source_with(self._text, node, [(func, 'torch.isclose')])}.all()"
+            case ast.Call(func=ast.Attribute(attr=name)) if name in _RETURN_PYTHON_BOOL:
+                raise Declined(f"`{name}` returns a Python bool", node)
+        return self._single(node, self._inference.read(node), one_line(self._text, node))
 
-    def _comparison(
-        self, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr
-    ) -> str | None:
-        if not isinstance(op, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+    def combine(self, values: Sequence[ast.expr], operator: str) -> str:
+        """Return tests combined by `&` or `|`, which evaluate all of them."""
+        for value in values[1:]:
+            if self._inference.read(value).risk == "unsafe":
+                reason = "may raise or have side effects, and Python does not always evaluate it"
+                raise Declined(f"{quoted(value)} {reason}", value)
+        parts = [self.tensor(value) for value in values]
+        return operator.join(map(_in_brackets, parts)) if len(parts) > 1 else parts[0]
+
+    def _comparison(self, node: ast.Compare) -> str:
+        if len(node.ops) > 1:
+            raise Declined(
+                "a chained comparison has no equivalent for tensors; split it with `and`", node
+            )
+        if not isinstance(node.ops[0], _COMPARISONS):
+            raise Declined(f"{quoted(node)} has no equivalent for tensors", node)
+        sides = (node.left, node.comparators[0])
+        changes = [each for each in map(self._without_item, sides, sides[::-1]) if each]
+        if len(changes) > 1:
+            raise Declined("both sides of the comparison are read with `.item()`", node)
+        tensors = [_item_argument(side) or side for side in sides]
+        if any(map(_reads_a_number, tensors)):
+            raise Declined("the test computes with a number that is read from a tensor", node)
+        if not changes:
+            return self._single(node, self._inference.read(node), one_line(self._text, node))
+        shapes = [self._inference.read(tensor).shape for tensor in tensors]
+        value = AbstractValue(frozenset().union(*shapes), frozenset({"bool"}))
+        return self._single(node, value, _source_with(self._text, node, changes))
+
+    def _without_item(self, side: ast.expr, other: ast.expr) -> tuple[ast.expr, str] | None:
+        """Return one side of a comparison and its text without `.item()`; None if it has none."""
+        tensor = _item_argument(side)
+        if tensor is None:
             return None
-        text = source_of(self._text, node)
-        sides = (left, right)
-        for side, other in (sides, sides[::-1]):
-            inner = _read_out(side)
-            if inner is None:
-                continue
-            if _read_out(other) is not None:
-                return None
-            # A number that is read out is compared exactly, and a tensor in its own type.
-            new = source_of(self._text, inner) + ("" if _is_exact(other) else ".double()")
-            text = text.replace(source_of(self._text, side), new, 1)
-        if any(_reads_out_within(_read_out(side) or side) for side in sides):
-            return None
-        value = self._reader.read(node) if text == source_of(self._text, node) else None
-        if value is None:
-            tensors = [self._reader.read(_read_out(side) or side) for side in sides]
-            value = Value(frozenset().union(*(each.shape for each in tensors)), frozenset({"bool"}))
+        written = one_line(self._text, tensor)
+        if _is_exact(other):
+            return side, written
+        # Python compares numbers exactly; a tensor is compared in its own dtype.
+        return side, f"{_in_brackets(written)}.double()"
+
+    def _single(self, node: ast.expr, value: AbstractValue, text: str) -> str:
+        """Return an expression as a boolean tensor, whatever dtype and dimensions it has."""
         if value.plain:
-            return None
-        return self._one(node, value, text)
-
-    def _one(self, node: ast.expr, value: Value, text: str) -> str | None:
-        """With one truth value, whatever it was."""
-        if value.plain:
-            return None
-        needs_brackets = not isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-        head = f"({text})" if needs_brackets else text
-        if not value.is_bool:
-            head = f"{head}.bool()"
-        if not value.shape or not self._flat:
-            return head if not value.is_bool else text
-        return f"{head}.reshape(())"
+            raise Declined(f"{quoted(node)} is a Python value, not a tensor", node)
+        text = text if value.is_bool else f"{_in_brackets(text)}.bool()"
+        return f"{_in_brackets(text)}.reshape(())" if value.shape and self._zero_dim else text
 
 
-def _read_out(node: ast.expr) -> ast.expr | None:
-    """The tensor of `x.item()`, `float(x)` or `int(x)`."""
+def _source_with(text: str, node: ast.expr, changes: Iterable[tuple[Node, str]]) -> str:
+    """Return an expression on one line, with the text of some nodes in it replaced."""
+    start, end = span(text, node)
+    edits = [
+        Edit(edit.start - start, edit.end - start, edit.replacement)
+        for edit in replace_nodes(text, changes)
+    ]
+    written = apply_edits(text[start:end], edits)
+    return ast.unparse(ast.parse(f"({written})", mode="eval")) if "\n" in written else written
+
+
+def _item_argument(node: ast.expr) -> ast.expr | None:
+    """Return `x` for `x.item()`; None for any other expression."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
             return value
     return None
 
 
-def _reads_out_within(node: ast.expr) -> bool:
-    """Whether a number is read out of a tensor somewhere inside."""
+def _reads_a_number(node: ast.expr) -> bool:
+    """Return whether an expression reads a Python number from a tensor somewhere."""
     for each in ast.walk(node):
         match each:
-            case ast.Call(func=ast.Attribute(attr="item" | "tolist" | "numpy")):
+            case ast.Call(func=ast.Attribute(attr=name)) if name in torch_ops.READ_VALUES:
                 return True
             case ast.Call(func=ast.Name(id="int" | "float" | "bool")):
                 return True
@@ -160,7 +215,7 @@ def _reads_out_within(node: ast.expr) -> bool:
 
 
 def _is_exact(node: ast.expr) -> bool:
-    """A number that every type of tensors can hold."""
+    """Return whether every dtype holds a number exactly."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
@@ -169,28 +224,27 @@ def _is_exact(node: ast.expr) -> bool:
 
 
 def opposite(tensor: str) -> str:
+    """Return the expression of a boolean tensor that is true where another one is false."""
     return f"~{_in_brackets(tensor)}"
 
 
 def _in_brackets(text: str) -> str:
-    try:
-        node = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        node = None
-    simple = isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-    return text if simple else f"({text})"
+    """Return an expression in brackets, unless an attribute can follow it without them."""
+    return text if isinstance(ast.parse(text, mode="eval").body, _ATOMS) else f"({text})"
 
 
-def asks_for_finiteness(function: ast.FunctionDef) -> bool:
-    """Whether a function looks for numbers that are none, or makes some."""
-    for node in ast.walk(function):
-        name = getattr(node, "attr", None) or getattr(node, "id", None)
-        if name in operations.FINITENESS:
+def handles_nonfinite_values(function: ast.FunctionDef) -> bool:
+    """Return whether a function tests for infinity or NaN, or creates them."""
+    return any(map(_is_about_nonfinite_values, ast.walk(function)))
+
+
+def _is_about_nonfinite_values(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name in torch_ops.FINITENESS
+        case ast.Constant(value="inf" | "-inf" | "nan"):
             return True
-        if isinstance(node, ast.Constant) and node.value in ("inf", "-inf", "nan"):
-            return True
-        if isinstance(node, ast.Compare) and len(node.comparators) == 1:
-            same = ast.dump(node.left) == ast.dump(node.comparators[0])
-            if same:
-                return True
+        # `x != x` tests for NaN.
+        case ast.Compare(left=left, comparators=[right]):
+            return ast.dump(left) == ast.dump(right)
     return False

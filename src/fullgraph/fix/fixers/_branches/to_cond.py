@@ -1,297 +1,234 @@
-"""A branch on a tensor, written with `torch.cond`."""
+"""A branch on a tensor as `torch.cond`: one function per form of the branch."""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from fullgraph.fix.fixers._branches.branch import Place
-from fullgraph.fix.fixers._branches.conditional_store import written_to
-from fullgraph.fix.fixers._branches.movable import (
-    bound_by,
-    may_be_computed,
-    may_be_moved,
-    read_before_bound,
+from fullgraph.fix.fixers._branches.branch import TensorBranch
+from fullgraph.fix.fixers._branches.cond_branch import CondBranch, cond_branch
+from fullgraph.fix.fixers._branches.conditional_store import mutated_names
+from fullgraph.fix.fixers._branches.movable import assigned_names, require_movable
+from fullgraph.fix.fixers._branches.predicate import (
+    MIXED_TEST,
+    require_pure_tensor_test,
+    require_tensor_test,
+    tensor_predicate,
 )
-from fullgraph.fix.fixers._branches.predicate import tensor_test
-from fullgraph.fix.fixers._branches.side import outside_of
+from fullgraph.fix.fixers._branches.side import names_outside, not_an_assignment
+from fullgraph.fix.fixers._branches.where_checks import unbounded_gradient_reason
 from fullgraph.fix.source.codegen import (
-    call,
-    dedented,
+    call_lines,
     indented,
-    made,
-    replaced,
+    new_expression,
+    replace_statements,
     room_at,
-    text_of,
 )
-from fullgraph.fix.source.edits import body_around, source_of, swapped
-from fullgraph.fix.source.inference.function import Reader
-from fullgraph.fix.source.inference.value import UNKNOWN, Value
+from fullgraph.fix.source.declined import Declined, quoted
+from fullgraph.fix.source.edits import INDENT, Edit, insert_lines, replace_node
+from fullgraph.fix.source.inference.function import FunctionInference
+from fullgraph.fix.source.inference.value import BOOL, UNKNOWN, AbstractValue
+from fullgraph.fix.source.locate import body_around
 from fullgraph.fix.source.names import fresh_name, names_in
-from fullgraph.fix.source.text import lines_of
-from fullgraph.fix.source.torch_ops import MAY_ALIAS
+from fullgraph.fix.source.text import indent_of, owns_its_lines, source_line
+from fullgraph.fix.source.torch_ops import CASTS
 
-# Expressions that may be tensors.
-_TENSORS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)
-_PLAINLY = "# torch.cond is a plain branch then"
-
-
-@dataclass
-class Function:
-    """One side: what it computes, and what it gives."""
-
-    statements: list[ast.stmt]
-    results: list[ast.expr]
-    # The lines of the statements, comments included.
-    lines: list[str] = field(default_factory=list)
+_COMMENT = "# in eager mode, a Python bool makes torch.cond a plain branch"
+_DTYPES = CASTS | BOOL
 
 
-class Calling:
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._reader = Reader(place.scope, place.statement)
-        self._test = tensor_test(place, self._reader, flat=False)
-        self._written = written_to(place.scope.function)
+def cond_rewrite(branch: TensorBranch) -> tuple[Edit, ...]:
+    """Return the edits that replace an `if` or a ternary with `torch.cond`.
 
-    def text(self) -> str | None:
-        """The file with the branch written anew; None where that would not be safe."""
-        node = self._place.node
-        if self._test is None or not self._reader.is_surely_tensor(node.test):
-            return None
-        if isinstance(node, ast.IfExp):
-            return self._ternary(node)
-        if isinstance(node, ast.If):
-            return self._returned(node) or self._bound(node)
-        return None
+    Declined is raised for a branch that `torch.cond` cannot hold.
+    """
+    rewrite = _CondRewrite(branch)
+    node = branch.node
+    if isinstance(node, ast.IfExp):
+        return _rewrite_ternary(rewrite, node)
+    assert isinstance(node, ast.If)
+    if isinstance(node.body[-1], ast.Return):
+        return (_rewrite_early_return(rewrite, node),)
+    return (_rewrite_assignments(rewrite, node),)
 
-    # a = x if t else y
 
-    def _ternary(self, node: ast.IfExp) -> str | None:
-        statement = self._place.statement
-        is_simple = isinstance(statement, ast.Assign | ast.Return | ast.AnnAssign)
-        if not is_simple or self._test is None or self._test.first:
-            return None
-        sides = Function([], [node.body]), Function([], [node.orelse])
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not self._are_good(*sides, [ast.unparse(target)] if target else []):
-            return None
-        lines, chosen = self._functions(*sides, [])
-        room = room_at(self._place.text, statement)
-        new = call("", "torch.cond", chosen, room)[0] if room > 60 else None
-        if new is None or new.endswith("("):
-            return None
-        whole = swapped(source_of(self._place.text, statement), [(_moved(node, statement), new)])
-        return replaced(self._place.text, [statement], [*lines, *whole.split("\n")])
+class _CondRewrite:
+    """A branch with its test as a tensor; what the three rewrites share."""
 
-    # if t: a = x
-    # else: a = y
+    def __init__(self, branch: TensorBranch) -> None:
+        self.branch = branch
+        self.text = branch.text
+        self.function = branch.scope.function
+        self.inference = FunctionInference(branch.scope, branch.statement)
+        self.predicate = tensor_predicate(branch, self.inference, zero_dim=False)
+        self._mutated = mutated_names(self.function)
+        require_tensor_test(branch, self.inference)
 
-    def _bound(self, node: ast.If) -> str | None:
-        if self._test is None or (self._test.first and node.orelse):
-            return None
-        outside = outside_of(self._place.scope.function, node)
-        bound = [bound_by(node.body), bound_by(node.orelse)]
-        names = [name for name in dict.fromkeys([*bound[0], *bound[1]]) if name in outside]
-        if not names:
-            return None
-        sides: list[Function] = []
-        for body, mine in zip((node.body, node.orelse), bound, strict=True):
-            missing = [name for name in names if name not in mine]
-            if not all(self._reader.is_bound(name) for name in missing):
-                return None
-            sides.append(Function(body, [made(name) for name in names], self._lines(body)))
-        if not self._are_good(sides[0], sides[1], names):
-            return None
-        for side in sides:
-            _shorten(side)
-        operands = sorted(
-            set().union(*(read_before_bound(side.statements, side.results) for side in sides))
-        )
-        lines, chosen = self._functions(sides[0], sides[1], operands)
-        room = room_at(self._place.text, node) - 4 * bool(self._test.first)
-        lines += call(f"{', '.join(names)} = ", "torch.cond", chosen, room)
-        if self._test.first:
-            lines = [f"if {' and '.join(self._test.first)}:", *indented(lines)]
-        return replaced(self._place.text, [node], lines)
-
-    # if t: return x
-    # return y
-
-    def _returned(self, node: ast.If) -> str | None:
-        if self._test is None or self._test.first:
-            return None
-        body = body_around(self._place.scope.function, node)
-        after = node.orelse or body[body.index(node) + 1 :]
-        if not after or _result(node.body) is None or _result(after) is None:
-            return None
-        sides = [
-            Function(part[:-1], _parts(_result(part)), self._lines(part[:-1], part[-1]))
-            for part in (node.body, after)
-        ]
-        if not self._are_good(sides[0], sides[1], []):
-            return None
-        operands = sorted(
-            set().union(*(read_before_bound(side.statements, side.results) for side in sides))
-        )
-        lines, chosen = self._functions(sides[0], sides[1], operands)
-        lines += call("return ", "torch.cond", chosen, room_at(self._place.text, node))
-        return replaced(self._place.text, [node] if node.orelse else [node, *after], lines)
-
-    # Whether it may be done
-
-    def _are_good(self, one: Function, other: Function, targets: list[str]) -> bool:
-        scope = self._place.scope
+    def require_valid(self, one: CondBranch, other: CondBranch, targets: Sequence[str]) -> None:
+        """Decline two sides that `torch.cond` cannot hold, or whose copies can be noticed."""
         for side in (one, other):
-            if not may_be_moved(scope, side.statements):
-                return False
-            if not may_be_computed(scope, *side.results):
-                return False
+            require_movable(self.branch.scope, side.statements, side.results)
         if len(one.results) != len(other.results):
-            return False
-        if any(_is_constant(side, result) for side in (one, other) for result in side.results):
-            return False
-        values = [self._values(side) for side in (one, other)]
-        if any(value.plain for value in (*values[0], *values[1])):
-            return False
-        if any(map(_surely_differ, *values)):
-            return False
-        if self._steep(one) != self._steep(other):
-            return False
-        aliases = {
-            ast.unparse(result)
-            for side in (one, other)
-            for result in side.results
-            if self._may_be_old(side, result)
-        }
-        return not aliases or not ({*aliases, *targets} & self._written)
+            raise Declined("the branches return different numbers of values", self.branch.node)
+        self._require_similar_tensors(one, other)
+        operators = one.unbounded_gradient_ops(self.inference)
+        operators ^= other.unbounded_gradient_ops(self.inference)
+        if operators:
+            raise Declined(unbounded_gradient_reason(operators), self.branch.node)
+        sides = [(side, result) for side in (one, other) for result in side.results]
+        aliases = {ast.unparse(result) for side, result in sides if side.may_alias(result)}
+        mutated = {*aliases, *targets} & self._mutated if aliases else set()
+        if mutated:
+            reason = "is mutated in place, and torch.cond makes a copy of it"
+            raise Declined(f"`{min(mutated)}` {reason}", self.branch.node)
 
-    def _steep(self, side: Function) -> frozenset[str]:
-        """Operators in front of the branch that a gradient of zeros must not reach."""
-        read = [*side.results, *side.statements]
-        names = {each for node in read for each in names_in(node)}
-        found = [self._reader.read(ast.Name(name, ast.Load())).steep for name in names]
-        return frozenset().union(*found)
+    def _require_similar_tensors(self, one: CondBranch, other: CondBranch) -> None:
+        for side in (one, other):
+            constant = side.non_tensor()
+            if constant is not None:
+                raise Declined(f"{quoted(constant)} is not a tensor", self.branch.node)
+        values, others = one.values(self.inference), other.values(self.inference)
+        if any(value.plain for value in (*values, *others)):
+            raise Declined("a branch computes a Python value", self.branch.node)
+        if any(map(_has_other_shape, values, others)):
+            raise Declined("the branches differ in shape", self.branch.node)
+        if any(map(_has_other_dtype, values, others)):
+            raise Declined("the branches differ in dtype", self.branch.node)
 
-    def _values(self, side: Function) -> list[Value]:
-        given = {name: _last_value(side.statements, name) for name in bound_by(side.statements)}
-        found = []
-        for result in side.results:
-            name = result.id if isinstance(result, ast.Name) else ""
-            value = given.get(name) or result
-            # A value made of names that the side binds is read with what they were before.
-            knows = not names_in(value) & set(given)
-            found.append(self._reader.read(value) if knows else Value(UNKNOWN, UNKNOWN))
-        return found
-
-    def _may_be_old(self, side: Function, result: ast.expr) -> bool:
-        """Whether a result may share memory with something from outside."""
-        value = result
-        if isinstance(result, ast.Name):
-            value = _last_value(side.statements, result.id) or result
-        match value:
-            case ast.Call(func=ast.Attribute(attr=name)):
-                return name in MAY_ALIAS
-            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.Call():
-                return False
-        return True
-
-    # Writing
-
-    def _lines(self, statements: list[ast.stmt], last: ast.stmt | None = None) -> list[str]:
-        if not statements:
-            return []
-        lines = lines_of(self._place.text)
-        end = last.lineno - 1 if last else statements[-1].end_lineno
-        first = statements[0].lineno - 1
-        while lines[first - 1].lstrip().startswith("#"):
-            first -= 1
-        return dedented(lines[first:end])
-
-    def _functions(
-        self, one: Function, other: Function, operands: list[str]
+    def function_lines(
+        self, one: CondBranch, other: CondBranch, operands: Sequence[str] = ()
     ) -> tuple[list[str], list[str]]:
-        """The two functions and the condition, and the arguments of `torch.cond`."""
-        assert self._test is not None
-        function = self._place.scope.function
-        condition = fresh_name("condition", function)
-        names = [fresh_name("on_true", function), fresh_name("on_false", function)]
-        sides = (other, one) if self._test.negated else (one, other)
-        above = lines_of(self._place.text)[: self._place.statement.lineno - 1]
-        before = above[-1].strip()
-        is_apart = not before or before.startswith("#") or before.endswith(":")
-        lines = [] if is_apart or self._test.first else [""]
+        """Return the lines of both functions and of the condition; the arguments of `cond`."""
+        condition = fresh_name("condition", self.function)
+        names = [fresh_name("on_true", self.function), fresh_name("on_false", self.function)]
+        sides = (other, one) if self.predicate.negated else (one, other)
+        lines = [""] if self._needs_blank_line() else []
         for name, side in zip(names, sides, strict=True):
-            results = [self._copied(side, result) for result in side.results]
-            body = [*side.lines, f"return {', '.join(results)}"]
-            lines += [f"def {name}({', '.join(operands)}):", *indented(body), ""]
+            lines += [*side.function_lines(self.text, name, operands), ""]
         lines += [
-            f"{condition} = {self._test.tensor}",
+            f"{condition} = {self.predicate.tensor}",
             "if not torch.compiler.is_compiling():",
-            f"    {condition} = bool({condition})  {_PLAINLY}",
+            f"{INDENT}{_COMMENT}",
+            f"{INDENT}{condition} = bool({condition})",
         ]
         comma = "," if len(operands) == 1 else ""
         passed = [f"({', '.join(operands)}{comma})"] if operands else []
         return lines, [condition, *names, *passed]
 
-    def _copied(self, side: Function, result: ast.expr) -> str:
-        """`torch.cond` may not give what it was given."""
-        text = text_of(self._place.text, result)
-        if not self._may_be_old(side, result):
-            return text
-        is_simple = isinstance(result, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-        return f"{text}.clone()" if is_simple else f"({text}).clone()"
+    def _needs_blank_line(self) -> bool:
+        above = source_line(self.text, self.branch.statement.lineno - 1).strip()
+        is_apart = not above or above.startswith("#") or above.endswith(":")
+        return not is_apart and not self.predicate.python_test
 
 
-def _shorten(side: Function) -> None:
-    """A side that binds one name gives its value at once."""
-    if len(side.statements) != 1 or len(side.results) != 1:
-        return
-    match side.statements[0], side.results[0]:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value), ast.Name(id=wanted):
-            if name == wanted:
-                comments = [line for line in side.lines if line.startswith("#")]
-                side.statements, side.results, side.lines = [], [value], comments
+def _has_other_shape(one: AbstractValue, other: AbstractValue) -> bool:
+    """Return whether exactly one of two values surely has no dimension."""
+    return _is_known(one, other) and bool(one.shape) != bool(other.shape)
 
 
-def _result(statements: list[ast.stmt]) -> ast.expr | None:
-    last = statements[-1] if statements else None
-    return last.value if isinstance(last, ast.Return) else None
+def _has_other_dtype(one: AbstractValue, other: AbstractValue) -> bool:
+    """Return whether two values surely differ in dtype."""
+    return _is_known(one, other) and one.dtype & _DTYPES != other.dtype & _DTYPES
 
 
-def _parts(result: ast.expr | None) -> list[ast.expr]:
-    if isinstance(result, ast.Tuple):
-        return list(result.elts)
-    return [] if result is None else [result]
+def _is_known(one: AbstractValue, other: AbstractValue) -> bool:
+    return not UNKNOWN & (one.shape | other.shape | one.dtype | other.dtype)
 
 
-def _last_value(statements: list[ast.stmt], name: str) -> ast.expr | None:
-    for statement in reversed(statements):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:
-                return value
-    return None
+def _operands(one: CondBranch, other: CondBranch) -> list[str]:
+    return sorted(one.operands() | other.operands())
 
 
-def _is_constant(side: Function, result: ast.expr) -> bool:
-    """None, a text, a number or a list, which `torch.cond` cannot give."""
-    if isinstance(result, ast.Name):
-        result = _last_value(side.statements, result.id) or result
-    return not isinstance(result, _TENSORS)
+# a = x if t else y
 
 
-def _surely_differ(one: Value, other: Value) -> bool:
-    known = not UNKNOWN & (one.shape | other.shape | one.dtype | other.dtype)
-    fixed = {"bool", "long", "int", "float", "double", "half", "bfloat16"}
-    types = one.dtype & fixed, other.dtype & fixed
-    return known and (bool(one.shape) != bool(other.shape) or types[0] != types[1])
+def _rewrite_ternary(rewrite: _CondRewrite, node: ast.IfExp) -> tuple[Edit, ...]:
+    require_pure_tensor_test(rewrite.predicate, node)
+    text, statement = rewrite.text, rewrite.branch.statement
+    if not isinstance(statement, ast.Assign | ast.Return | ast.AnnAssign):
+        raise Declined("the ternary is in a larger statement", node)
+    if not owns_its_lines(text, statement):
+        raise Declined("another statement is on the same line", statement)
+    sides = CondBranch((), (node.body,)), CondBranch((), (node.orelse,))
+    rewrite.require_valid(*sides, _targets_of(statement))
+    lines, arguments = rewrite.function_lines(*sides)
+    indent = indent_of(text, statement)
+    above = [f"{indent}{line}" if line else "" for line in lines]
+    call = f"torch.cond({', '.join(arguments)})"
+    return insert_lines(text, statement.lineno, above), replace_node(text, node, call)
 
 
-def _moved(node: ast.expr, statement: ast.stmt) -> ast.expr:
-    """The node with its place in the statement's own text."""
-    place = ast.Name("_")
-    place.lineno = node.lineno - statement.lineno + 1
-    place.end_lineno = (node.end_lineno or node.lineno) - statement.lineno + 1
-    shift = statement.col_offset
-    place.col_offset = node.col_offset - (shift if place.lineno == 1 else 0)
-    place.end_col_offset = (node.end_col_offset or 0) - (shift if place.end_lineno == 1 else 0)
-    return place
+def _targets_of(statement: ast.Assign | ast.AnnAssign | ast.Return) -> list[str]:
+    """Return the names and attributes that a statement assigns to."""
+    if isinstance(statement, ast.Return):
+        return []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    names = {name for target in targets for name in (ast.unparse(target), *names_in(target))}
+    return sorted(names)
+
+
+# if t: a = x
+# else: a = y
+
+
+def _rewrite_assignments(rewrite: _CondRewrite, node: ast.If) -> Edit:
+    if rewrite.predicate.python_test and node.orelse:
+        raise Declined(f"{MIXED_TEST}, and there is an `else`", node)
+    names = _results_of(rewrite, node)
+    one, other = (
+        cond_branch(rewrite.text, body, [new_expression(name) for name in names])
+        for body in (node.body, node.orelse)
+    )
+    rewrite.require_valid(one, other, names)
+    one, other = one.shortened(), other.shortened()
+    lines, arguments = rewrite.function_lines(one, other, _operands(one, other))
+    is_nested = bool(rewrite.predicate.python_test)
+    room = room_at(rewrite.text, node) - len(INDENT) * is_nested
+    lines += call_lines(f"{', '.join(names)} = ", "torch.cond", arguments, room)
+    if is_nested:
+        lines = [f"if {rewrite.predicate.python_test}:", *indented(lines)]
+    return replace_statements(rewrite.text, [node], lines)
+
+
+def _results_of(rewrite: _CondRewrite, node: ast.If) -> list[str]:
+    """Return the names that a branch assigns and that the function uses elsewhere."""
+    sides = [assigned_names(node.body), assigned_names(node.orelse)]
+    outside = names_outside(rewrite.function, node)
+    names = [n for n in dict.fromkeys([*sides[0], *sides[1]]) if n in outside]
+    if not names:
+        for statement in (*node.body, *node.orelse):
+            if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Pass):
+                raise not_an_assignment(statement)
+        raise Declined("the branches assign no variable that is used after them", node)
+    for name in names:
+        if not all(name in side for side in sides) and not rewrite.inference.is_bound(name):
+            raise Declined(f"`{name}` has no value if the other branch is taken", node)
+    return names
+
+
+# if t: return x
+# return y
+
+
+def _rewrite_early_return(rewrite: _CondRewrite, node: ast.If) -> Edit:
+    require_pure_tensor_test(rewrite.predicate, node)
+    body = body_around(rewrite.function, node)
+    after = node.orelse or body[body.index(node) + 1 :]
+    one, other = (_returning_side(rewrite, node, part) for part in (node.body, after))
+    rewrite.require_valid(one, other, [])
+    lines, arguments = rewrite.function_lines(one, other, _operands(one, other))
+    lines += call_lines("return ", "torch.cond", arguments, room_at(rewrite.text, node))
+    replaced = [node] if node.orelse else [node, *after]
+    return replace_statements(rewrite.text, replaced, lines)
+
+
+def _returning_side(
+    rewrite: _CondRewrite, node: ast.If, statements: Sequence[ast.stmt]
+) -> CondBranch:
+    """Return a side that ends with the return of a value."""
+    match statements:
+        case [*before, ast.Return(value=ast.expr() as value) as last]:
+            results = value.elts if isinstance(value, ast.Tuple) else [value]
+            if results:
+                return cond_branch(rewrite.text, before, results, last)
+    raise Declined("a branch does not return a value", node)

@@ -1,289 +1,314 @@
-"""A branch on a tensor, written with `torch.where`."""
+"""A branch on a tensor as `torch.where`: one function per form of the branch."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from fullgraph.fix.fixers._branches.branch import Place
-from fullgraph.fix.fixers._branches.conditional_store import conditional_store, written_to
+from fullgraph.fix.fixers._branches.branch import TensorBranch
+from fullgraph.fix.fixers._branches.conditional_store import ConditionalStore, is_store
 from fullgraph.fix.fixers._branches.predicate import (
-    Truth,
-    asks_for_finiteness,
+    MIXED_TEST,
+    PredicateWriter,
     opposite,
-    tensor_test,
+    require_pure_tensor_test,
+    require_tensor_test,
+    tensor_predicate,
 )
-from fullgraph.fix.fixers._branches.side import Side, outside_of, read_names, side_of
+from fullgraph.fix.fixers._branches.side import Side, names_outside, read_names, side_of
+from fullgraph.fix.fixers._branches.where_checks import WhereChecks
 from fullgraph.fix.source.codegen import (
     dedented,
     indented,
-    made,
-    replaced,
+    new_expression,
+    one_line,
+    replace_statements,
     room_at,
-    text_of,
-    where,
-    written,
+    statement_lines,
+    where_lines,
 )
-from fullgraph.fix.source.edits import body_around, swapped
-from fullgraph.fix.source.inference.function import Reader
-from fullgraph.fix.source.inference.value import Value
+from fullgraph.fix.source.declined import Declined, quoted
+from fullgraph.fix.source.edits import INDENT, Edit, replace_node
+from fullgraph.fix.source.inference.function import FunctionInference
+from fullgraph.fix.source.locate import body_around
 from fullgraph.fix.source.names import fresh_name, names_in
-from fullgraph.fix.source.text import lines_of
+from fullgraph.fix.source.text import split_lines
 
-_BINDING = "{name} = {test}"
+# A number with four binary digits behind the point is exact in every floating-point dtype.
+_LARGEST_EXACT, _EXACT_FRACTION = 256, 16
 
 
-class Selection:
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._reader = Reader(place.scope, place.statement)
-        self._test = tensor_test(place, self._reader)
-        self._written = written_to(place.scope.function)
-        self._finite = not asks_for_finiteness(place.scope.function)
+def where_rewrite(branch: TensorBranch) -> Edit:
+    """Return the edit that replaces an `if` or a ternary with `torch.where`.
 
-    def text(self) -> str | None:
-        """The file with the branch written anew; None where that would not be safe."""
-        if self._test is None or not self._reader.is_surely_tensor(self._place.node.test):
-            return None
-        node = self._place.node
-        if isinstance(node, ast.IfExp):
-            return self._ternary(node)
-        if not isinstance(node, ast.If):
-            return None
-        for way in (self._bound, self._returned, self._stored):
-            text = way(node)
-            if text is not None:
-                return text
-        return None
+    Declined is raised for a branch whose two sides cannot both be computed, or not be selected.
+    """
+    rewrite = _WhereRewrite(branch)
+    node = branch.node
+    if isinstance(node, ast.IfExp):
+        return _rewrite_ternary(rewrite, node)
+    assert isinstance(node, ast.If)
+    if isinstance(node.body[-1], ast.Return):
+        return _rewrite_early_return(rewrite, node)
+    if len(node.body) == 1 and is_store(node.body[0]):
+        return _rewrite_store(rewrite, node)
+    return _rewrite_assignments(rewrite, node)
 
-    # Whether a side may be computed
 
-    def _same(self, one: ast.expr, other: ast.expr) -> bool:
-        first, second = self._reader.read(one), self._reader.read(other)
-        if not self._is_fine(first) or not self._is_fine(second):
-            return False
-        return self._reader.same(first, second) and first.steep == second.steep
+class _WhereRewrite:
+    """A branch with its test as a tensor; what the four rewrites share."""
 
-    def _is_fine(self, value: Value) -> bool:
-        return value.risk == "harmless" or (value.risk == "smooth" and self._finite)
+    def __init__(self, branch: TensorBranch) -> None:
+        self.branch = branch
+        self.text = branch.text
+        self.function = branch.scope.function
+        self.inference = FunctionInference(branch.scope, branch.statement)
+        self.predicate = tensor_predicate(branch, self.inference)
+        self.checks = WhereChecks(branch, self.inference)
+        require_tensor_test(branch, self.inference)
 
-    def _may_be_copied(self, target: str, *sides: ast.expr) -> bool:
-        """Whether nobody can tell that a new tensor takes the place of an old one."""
-        if not any(self._reader.read(side).alias for side in sides):
-            return True
-        names = {target, *(ast.unparse(side) for side in sides)}
-        return not names & self._written
+    def in_order(self, one: ast.expr, other: ast.expr) -> tuple[str, str]:
+        """Return the values for a true and for a false test, in the order of `torch.where`."""
+        written = one_line(self.text, one), one_line(self.text, other)
+        return written[::-1] if self.predicate.negated else written
 
-    # a = x if t else y
+    def named_condition(self) -> tuple[str, list[str]]:
+        """Return a new name for the condition, and the line that assigns it."""
+        name = fresh_name("condition", self.function)
+        return name, [f"{name} = {self.predicate.tensor}"]
 
-    def _ternary(self, node: ast.IfExp) -> str | None:
-        statement = self._place.statement
-        if self._test is None or self._test.first:
-            return None
-        target = _target_of(statement, node)
-        if _is_number(node.body) and _is_number(node.orelse):
-            if target is None or not self._is_only_a_factor(target):
-                return None
-        elif not self._same(node.body, node.orelse) or (
-            self._is_alias_for_somebody(node)
-            if target is None
-            else not self._may_be_copied(target, node.body, node.orelse)
-        ):
-            return None
-        one, other = self._in_order(node.body, node.orelse)
-        new = f"torch.where({self._test.tensor}, {one}, {other})"
-        return swapped(self._place.text, [(node, new)])
-
-    def _is_alias_for_somebody(self, node: ast.IfExp) -> bool:
-        """An old tensor that is handed to something which may write to it or keep it."""
-        if isinstance(self._place.statement, ast.Return):
-            return not self._may_be_copied("", node.body, node.orelse)
-        return any(self._reader.read(side).alias for side in (node.body, node.orelse))
-
-    def _is_only_a_factor(self, name: str) -> bool:
-        """Whether a number that becomes a tensor is only ever multiplied, added or subtracted."""
-        function = self._place.scope.function
-        stores = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
-        loads = [each for each in stores if isinstance(each.ctx, ast.Load)]
-        good = [
-            side
-            for node in ast.walk(function)
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Add | ast.Sub)
-            for side, other in ((node.left, node.right), (node.right, node.left))
-            if self._reader.read(other).is_tensor
-        ]
-        once = len(stores) - len(loads) == 1
-        return once and all(any(load is each for each in good) for load in loads)
-
-    def _in_order(self, one: ast.expr, other: ast.expr) -> tuple[str, str]:
-        texts = text_of(self._place.text, one), text_of(self._place.text, other)
-        return texts[::-1] if self._test and self._test.negated else texts
-
-    # if t: a = x
-    # else: a = y
-
-    def _bound(self, node: ast.If) -> str | None:
-        truth = Truth(self._place.text, self._reader)
-        body, orelse = side_of(node.body, truth), side_of(node.orelse, truth)
-        if self._test is None or body is None or orelse is None:
-            return None
-        if not self._take_temporaries(node, body, orelse):
-            return None
-        targets = list(dict.fromkeys([*body.values, *orelse.values]))
-        if not targets or not self._is_in_order(targets, body, orelse):
-            return None
-        pairs = [(t, body.values.get(t), orelse.values.get(t)) for t in targets]
-        filled = [(t, one or _current(t), other or _current(t)) for t, one, other in pairs]
-        for target, one, other in filled:
-            is_bound = "." in target or self._reader.is_bound(target)
-            if not is_bound and (target not in body.values or target not in orelse.values):
-                return None
-            if not self._same(one, other) or not self._may_be_copied(target, one, other):
-                return None
-        lines = [*body.lines(self._place.text), *orelse.lines(self._place.text)]
-        lines += self._choices(filled)
-        return self._put(node, lines)
-
-    def _take_temporaries(self, node: ast.If, *sides: Side) -> bool:
-        """Names that only one side uses are bound in any case."""
-        outside = outside_of(self._place.scope.function, node)
-        other_names = [set(side.values) for side in reversed(sides)]
-        for side, others in zip(sides, other_names, strict=True):
-            for name in list(side.values):
-                if name in outside or name in others or "." in name:
-                    continue
-                value = self._reader.read(side.values[name])
-                if not self._is_fine(value):
-                    return False
-                self._reader.assume(name, value)
-                side.keep_as_it_is(name)
-        return True
-
-    def _is_in_order(self, targets: list[str], *sides: Side) -> bool:
-        """Whether no value needs one that was bound in front of it."""
-        for number, target in enumerate(targets):
-            earlier = set(targets[:number])
-            for side in sides:
-                value = side.values.get(target)
-                if value is not None and earlier & read_names(value):
-                    return False
-        return not any(side.needs_a_later_one() for side in sides)
-
-    def _choices(self, filled: list[tuple[str, ast.expr, ast.expr]]) -> list[str]:
-        assert self._test is not None
-        condition, lines = self._test.tensor, []
-        if len(filled) > 1:
-            name = fresh_name("condition", self._place.scope.function)
-            lines, condition = [_BINDING.format(name=name, test=condition)], name
-        room = room_at(self._place.text, self._place.statement) - (4 if self._test.first else 0)
-        for target, one, other in filled:
-            lines += where(f"{target} = ", condition, *self._in_order(one, other), room)
-        return lines
-
-    def _put(self, node: ast.If, lines: list[str]) -> str | None:
-        assert self._test is not None
-        if self._test.first:
-            lines = [f"if {' and '.join(self._test.first)}:", *indented(lines)]
+    def replace_branch(self, node: ast.If, lines: Sequence[str]) -> Edit:
+        """Return the edit that puts lines in the place of an `if`, under its Python test."""
+        lines = list(lines)
+        if self.predicate.python_test:
+            lines = [f"if {self.predicate.python_test}:", *indented(lines)]
             if node.orelse:
-                if _is_elif(node):
-                    return None
-                lines += ["else:", *indented(written(self._place.text, node.orelse))]
-        return replaced(self._place.text, [node], lines)
+                if isinstance(node.orelse[0], ast.If) and len(node.orelse) == 1:
+                    raise Declined(f"{MIXED_TEST}, and an `elif` follows", node)
+                lines += ["else:", *indented(statement_lines(self.text, node.orelse))]
+        return replace_statements(self.text, [node], lines)
 
-    # if t: return x
-    # return y
 
-    def _returned(self, node: ast.If) -> str | None:
-        if self._test is None or self._test.first:
-            return None
-        between, last = self._rest(node)
-        match node.body, last:
-            case [ast.Return(value=ast.expr() as one)], ast.Return(value=ast.expr() as other):
-                pass
-            case _:
-                return None
-        rebound: set[str] = set()
-        for statement in between:
-            match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    read = self._reader.read(value)
-                    if not self._is_fine(read) or not read.is_tensor:
-                        return None
-                    self._reader.assume(name, read)
-                    rebound.add(name)
-                case _:
-                    return None
-        if rebound & names_in(one):
-            return None
-        pairs = _pairs(one, other)
-        if not pairs or not all(self._same(*pair) for pair in pairs):
-            return None
-        if not all(self._may_be_copied("", *pair) for pair in pairs):
-            return None
-        condition, lines = self._test.tensor, []
-        if between or len(pairs) > 1:
-            name = fresh_name("condition", self._place.scope.function)
-            lines, condition = [_BINDING.format(name=name, test=condition)], name
-            lines += self._lines_between(node, last) if between else []
-        room = room_at(self._place.text, node)
-        if len(pairs) == 1:
-            lines += where("return ", condition, *self._in_order(*pairs[0]), room)
+# a = x if t else y
+
+
+def _rewrite_ternary(rewrite: _WhereRewrite, node: ast.IfExp) -> Edit:
+    require_pure_tensor_test(rewrite.predicate, node)
+    statement = rewrite.branch.statement
+    target = _assigned_name(statement, node)
+    sides = (node.body, node.orelse)
+    if all(map(_is_exact_number, sides)):
+        _require_only_arithmetic(rewrite, node, target)
+    else:
+        rewrite.checks.require_selectable(*sides, target)
+        if target or isinstance(statement, ast.Return):
+            rewrite.checks.require_copy_unnoticed(target, *sides)
         else:
-            chosen = [where("", condition, *self._in_order(*pair), 10**6)[0] for pair in pairs]
-            lines += [f"return {', '.join(chosen)}"]
-        replaces: list[ast.stmt] = [node] if node.orelse else [node, *between, last]
-        return replaced(self._place.text, replaces, lines)
-
-    def _rest(self, node: ast.If) -> tuple[list[ast.stmt], ast.stmt | None]:
-        """What is left to do if the test is false."""
-        if node.orelse:
-            return node.orelse[:-1], node.orelse[-1]
-        body = body_around(self._place.scope.function, node)
-        after = body[body.index(node) + 1 :]
-        return after[:-1], after[-1] if after else None
-
-    def _lines_between(self, node: ast.If, last: ast.stmt | None) -> list[str]:
-        """With the comments, as they are."""
-        start = (node.orelse[0].lineno - 1 if node.orelse else node.end_lineno) or 0
-        lines = lines_of(self._place.text)[start : last.lineno - 1 if last else None]
-        return dedented(lines) if lines else []
-
-    # if t: self.seen.add_(1)
-
-    def _stored(self, node: ast.If) -> str | None:
-        test = self._test
-        if test is None or node.orelse or len(node.body) != 1:
-            return None
-        condition = opposite(test.tensor) if test.negated else test.tensor
-        new = conditional_store(self._place, self._reader, node.body[0], condition)
-        return None if new is None else self._put(node, new)
+            rewrite.checks.require_no_alias(*sides)
+    one, other = rewrite.in_order(*sides)
+    new = f"torch.where({rewrite.predicate.tensor}, {one}, {other})"
+    return replace_node(rewrite.text, node, new)
 
 
-def _target_of(statement: ast.stmt, node: ast.expr) -> str | None:
+def _assigned_name(statement: ast.stmt, value: ast.expr) -> str:
+    """Return the name that a statement assigns a value to; empty for any other statement."""
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=assigned) if assigned is value:
             return name
-    return None
+    return ""
 
 
-def _is_number(node: ast.expr) -> bool:
-    """A number that a tensor holds exactly, whatever type it may get."""
+def _is_exact_number(node: ast.expr) -> bool:
+    """Return whether a node is a float that a tensor of any floating-point dtype holds exactly."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     if not isinstance(node, ast.Constant) or not isinstance(node.value, float):
         return False
-    return abs(node.value) <= 256 and node.value * 16 == int(node.value * 16)
+    scaled = node.value * _EXACT_FRACTION
+    return abs(node.value) <= _LARGEST_EXACT and scaled == int(scaled)
 
 
-def _pairs(one: ast.expr, other: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    if isinstance(one, ast.Tuple) and isinstance(other, ast.Tuple):
-        same_size = len(one.elts) == len(other.elts)
-        return list(zip(one.elts, other.elts, strict=True)) if same_size else []
-    return [(one, other)]
+def _require_only_arithmetic(rewrite: _WhereRewrite, node: ast.IfExp, name: str) -> None:
+    """Decline a number that is used for more than a sum or a product with a tensor."""
+    if not name:
+        raise Declined("the branches are Python numbers", node)
+    uses = [n for n in ast.walk(rewrite.function) if isinstance(n, ast.Name) and n.id == name]
+    loads = [each for each in uses if isinstance(each.ctx, ast.Load)]
+    operands = [
+        operand
+        for each in ast.walk(rewrite.function)
+        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mult | ast.Add | ast.Sub)
+        for operand, other in ((each.left, each.right), (each.right, each.left))
+        if rewrite.inference.read(other).is_tensor
+    ]
+    if len(uses) - len(loads) != 1:
+        raise Declined(f"`{name}` is assigned elsewhere too", node)
+    for load in loads:
+        if not any(load is operand for operand in operands):
+            reason = "is a Python number, and not only added to tensors or multiplied with them"
+            raise Declined(f"`{name}` {reason}", load)
 
 
-def _current(target: str) -> ast.expr:
-    return made(target)
+# if t: a = x
+# else: a = y
 
 
-def _is_elif(node: ast.If) -> bool:
-    return len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
+def _rewrite_assignments(rewrite: _WhereRewrite, node: ast.If) -> Edit:
+    writer = PredicateWriter(rewrite.text, rewrite.inference)
+    sides = side_of(node.body, writer), side_of(node.orelse, writer)
+    _make_temporaries(rewrite, node, *sides)
+    targets = list(dict.fromkeys(name for side in sides for name in side.values))
+    if not targets:
+        raise Declined("the branches assign nothing that is used after them", node)
+    _require_independent(node, targets, *sides)
+    choices = [(target, *_values_of(rewrite, node, target, *sides)) for target in targets]
+    for target, one, other in choices:
+        rewrite.checks.require_selectable(one, other, target)
+        rewrite.checks.require_copy_unnoticed(target, one, other)
+    lines = [line for side in sides for line in side.temporary_lines(rewrite.text)]
+    return rewrite.replace_branch(node, lines + _choice_lines(rewrite, choices))
+
+
+def _make_temporaries(rewrite: _WhereRewrite, node: ast.If, *sides: Side) -> None:
+    """Turn the names that only one side uses into temporaries, which are always assigned."""
+    outside = names_outside(rewrite.function, node)
+    others = [set(side.values) for side in reversed(sides)]
+    for side, other in zip(sides, others, strict=True):
+        for name in list(side.values):
+            if name in outside or name in other or "." in name:
+                continue
+            rewrite.checks.require_safe(side.values[name])
+            rewrite.inference.assume(name, rewrite.inference.read(side.values[name]))
+            side.make_temporary(name)
+
+
+def _require_independent(node: ast.If, targets: list[str], *sides: Side) -> None:
+    """Decline values that use a name which the same branch assigns before."""
+    for number, target in enumerate(targets):
+        before = set(targets[:number])
+        for side in sides:
+            value = side.values.get(target)
+            if value is not None and before & read_names(value):
+                raise Declined(f"`{target}` depends on a name that the same branch assigns", node)
+    if not all(side.can_assign_temporaries_first() for side in sides):
+        raise Declined("a temporary depends on a name that the same branch assigns", node)
+
+
+def _values_of(
+    rewrite: _WhereRewrite, node: ast.If, target: str, *sides: Side
+) -> tuple[ast.expr, ast.expr]:
+    """Return the values of a name on both sides; where a side assigns none, its old value."""
+    has_value = "." in target or rewrite.inference.is_bound(target)
+    if not has_value and not all(target in side.values for side in sides):
+        raise Declined(f"`{target}` has no value if the other branch is taken", node)
+    one, other = (side.values.get(target) or new_expression(target) for side in sides)
+    return one, other
+
+
+def _choice_lines(
+    rewrite: _WhereRewrite, choices: Sequence[tuple[str, ast.expr, ast.expr]]
+) -> list[str]:
+    """Return one assignment of `torch.where` per name."""
+    condition, lines = rewrite.predicate.tensor, list[str]()
+    if len(choices) > 1:
+        condition, lines = rewrite.named_condition()
+    room = room_at(rewrite.text, rewrite.branch.statement)
+    room -= len(INDENT) if rewrite.predicate.python_test else 0
+    for target, one, other in choices:
+        lines += where_lines(f"{target} = ", condition, *rewrite.in_order(one, other), room)
+    return lines
+
+
+# if t: return x
+# return y
+
+
+def _rewrite_early_return(rewrite: _WhereRewrite, node: ast.If) -> Edit:
+    require_pure_tensor_test(rewrite.predicate, node)
+    between, last = _rest_after(rewrite, node)
+    match node.body, last:
+        case [ast.Return(value=ast.expr() as one)], ast.Return(value=ast.expr() as other):
+            pass
+        case [ast.Return(value=ast.expr())], _:
+            raise Declined("the other branch does not return a value", node)
+        case _:
+            raise Declined("a branch does more than return a value", node.body[0])
+    rebound = _assume_between(rewrite, between) & names_in(one)
+    if rebound:
+        raise Declined(f"`{min(rebound)}` has another value at the second return", other)
+    pairs = _pairs(node, one, other)
+    for pair in pairs:
+        rewrite.checks.require_selectable(*pair)
+        rewrite.checks.require_copy_unnoticed("", *pair)
+    condition, lines = rewrite.predicate.tensor, list[str]()
+    if between or len(pairs) > 1:
+        condition, lines = rewrite.named_condition()
+        lines += _lines_between(rewrite, node, last) if between else []
+    lines += _return_lines(rewrite, condition, pairs)
+    replaced: list[ast.stmt] = [node] if node.orelse else [node, *between, last]
+    return replace_statements(rewrite.text, replaced, lines)
+
+
+def _rest_after(rewrite: _WhereRewrite, node: ast.If) -> tuple[list[ast.stmt], ast.stmt]:
+    """Return the statements that run if the test is false, and the last of them by itself."""
+    body = body_around(rewrite.function, node)
+    rest = node.orelse or body[body.index(node) + 1 :]
+    if not rest:
+        raise Declined("the other branch does not return a value", node)
+    return rest[:-1], rest[-1]
+
+
+def _assume_between(rewrite: _WhereRewrite, statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that assignments between the returns bind, and take note of their values."""
+    bound: set[str] = set()
+    for statement in statements:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                rewrite.checks.require_safe(value)
+            case _:
+                reason = "the code before the second return does more than assign names"
+                raise Declined(reason, statement)
+        read = rewrite.inference.read(value)
+        if not read.is_tensor:
+            raise Declined(f"{quoted(value)} is not known to be a tensor", statement)
+        rewrite.inference.assume(name, read)
+        bound.add(name)
+    return bound
+
+
+def _pairs(node: ast.If, one: ast.expr, other: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Return the values of two returns in pairs, element by element for tuples."""
+    if not isinstance(one, ast.Tuple) or not isinstance(other, ast.Tuple):
+        return [(one, other)]
+    if not one.elts or len(one.elts) != len(other.elts):
+        raise Declined("the branches return different numbers of values", node)
+    return list(zip(one.elts, other.elts, strict=True))
+
+
+def _lines_between(rewrite: _WhereRewrite, node: ast.If, last: ast.stmt) -> list[str]:
+    """Return the lines between the two returns as they are written, comments included."""
+    start = (node.orelse[0].lineno - 1 if node.orelse else node.end_lineno) or 0
+    lines = split_lines(rewrite.text)[start : last.lineno - 1]
+    return dedented(lines) if lines else []
+
+
+def _return_lines(
+    rewrite: _WhereRewrite, condition: str, pairs: Sequence[tuple[ast.expr, ast.expr]]
+) -> list[str]:
+    if len(pairs) == 1:
+        room = room_at(rewrite.text, rewrite.branch.statement)
+        return where_lines("return ", condition, *rewrite.in_order(*pairs[0]), room)
+    chosen = [", ".join((condition, *rewrite.in_order(*pair))) for pair in pairs]
+    return [f"return {', '.join(f'torch.where({each})' for each in chosen)}"]
+
+
+# if t: self.seen.add_(1)
+
+
+def _rewrite_store(rewrite: _WhereRewrite, node: ast.If) -> Edit:
+    if node.orelse:
+        raise Declined("an in-place update has an `else`", node.orelse[0])
+    predicate = rewrite.predicate
+    condition = opposite(predicate.tensor) if predicate.negated else predicate.tensor
+    store = ConditionalStore(rewrite.branch, rewrite.inference, condition)
+    return rewrite.replace_branch(node, store.lines(node.body[0]))

@@ -1,0 +1,225 @@
+"""Listens to compiles: frames, their time and result, graphs, late backward graphs, settings."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import Counter
+from types import CodeType, FrameType
+from typing import Any
+
+from fullgraph.capture.break_listener import BreakListener, is_compiled_directly
+from fullgraph.capture.dynamo_hooks import SETTINGS
+from fullgraph.capture.frame_records import FrameRecord, ListenerContext
+from fullgraph.capture.stacks import describe_code
+from fullgraph.model.events import Backward, Code, Compile, CompileOutcome, Graph, Settings, Skip
+
+_LATE_BACKWARD = "LAZY_BACKWARD"
+
+
+class CompileListener:
+    """Emits `Compile`, `Skip`, `Graph`, `Backward` and `Settings`."""
+
+    def __init__(self, context: ListenerContext, breaks: BreakListener) -> None:
+        self._emit = context.emit
+        self._internals = context.internals
+        self._records = context.records
+        self._breaks = breaks
+        self._settings: Settings | None = None
+        # Functions that Dynamo did not try, though functions that they call may be compiled. The
+        # key is the id of the code object: code that Dynamo made cannot always be hashed.
+        self._skipped: dict[int, tuple[CodeType, Code]] = {}
+        self._seen_ids: Counter[str] = Counter()
+        self._backward = _BackwardTimer()
+
+    def repeat_for_new_subscriber(self) -> None:
+        """Emit the settings and the skipped functions again when they are next met."""
+        self._settings = None
+        self._skipped.clear()
+
+    def before_frame(self, args: tuple[Any, ...], _: dict[str, Any]) -> None:
+        """Open a record for a frame that Dynamo is given."""
+        self._records.stack.append(FrameRecord(frame=args[1]))
+
+    def after_frame(
+        self, _: tuple[Any, ...], __: dict[str, Any], result: Any, error: BaseException | None
+    ) -> None:
+        """Close the record and emit what happened to the frame."""
+        record = self._records.stack.pop()
+        self._breaks.emit_kept(record, error)
+        if record.compile_id:
+            self._emit_compile(record, _outcome(record, result, error))
+        elif record.pending is None and error is None and is_compiled_directly():
+            self._emit_skip(record.frame.f_code, result)
+
+    def _emit_skip(self, code: CodeType, result: Any) -> None:
+        if id(code) not in self._skipped:
+            described = describe_code(code)
+            self._skipped[id(code)] = (code, described)
+            self._emit(Skip(described, str(getattr(result, "skip_reason", None) or "")))
+
+    def _emit_compile(self, record: FrameRecord, outcome: CompileOutcome) -> None:
+        self._emit(
+            Compile(
+                id=record.compile_id,
+                code=record.root(),
+                outcome=outcome,
+                seconds=round(record.seconds, 6),
+                nested=record.nested,
+                guards=record.guards,
+                restarts=record.restarts,
+                error=record.error,
+                under=record.under,
+                counted_breaks=record.counted[0],
+                counted_graphs=record.counted[1],
+                counted_ops=record.counted_ops,
+            )
+        )
+
+    def before_compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Start the compile of the current frame."""
+        record = self._records.current
+        if record is not None:
+            record.code = describe_code(args[0])
+            self._start(record, kwargs["compile_id"])
+
+    def after_compile(
+        self, _: tuple[Any, ...], __: dict[str, Any], ___: Any, error: BaseException | None
+    ) -> None:
+        """Finish the compile of the current frame."""
+        record = self._records.current
+        if record is not None:
+            self._finish(record, error)
+
+    def before_capture(self, args: tuple[Any, ...], _: dict[str, Any]) -> None:
+        """Open a record for code that is traced without a frame; inside a compile, do nothing."""
+        current = self._records.current
+        if current is None or not current.compile_id:
+            record = FrameRecord(frame=None, code=describe_code(args[0]))
+            self._records.stack.append(record)
+            self._start(record, self._internals.compile_context.current_compile_id())
+
+    def after_capture(
+        self, _: tuple[Any, ...], __: dict[str, Any], ___: Any, error: BaseException | None
+    ) -> None:
+        """Close the record of code that was traced without a frame."""
+        record = self._records.current
+        if record is None or record.frame is not None:
+            return
+        self._finish(record, error)
+        self._breaks.keep(record, error)
+        self._records.stack.pop()
+        self._breaks.emit_kept(record, error)
+        self._emit_compile(record, "compiled" if error is None else "raised")
+
+    def _start(self, record: FrameRecord, compile_id: Any) -> None:
+        self._emit_settings()
+        record.torch_id = str(compile_id)
+        record.compile_id = self._unique_id(record.torch_id)
+        record.under = self._skipped_callers()
+        record.nested = any(outer.compile_id for outer in self._records.stack[:-1])
+        record.counted = self._count()
+        record.started = time.perf_counter()
+
+    def _finish(self, record: FrameRecord, error: BaseException | None) -> None:
+        record.seconds = time.perf_counter() - record.started
+        breaks, graphs = self._count()
+        record.counted = (breaks - record.counted[0], graphs - record.counted[1])
+        metrics = self._internals.compilation_metrics()
+        if metrics and str(metrics[-1].compile_id) == record.torch_id:
+            record.guards = metrics[-1].guard_count
+            record.restarts = tuple(sorted(metrics[-1].restart_reasons or ()))
+            record.counted_ops = metrics[-1].graph_op_count
+        if error is not None and not isinstance(error, self._internals.break_errors):
+            record.error = f"{type(error).__name__}: {_first_lines(str(error))}"
+
+    def _unique_id(self, identifier: str) -> str:
+        """Return a compile id that is not used yet: Dynamo counts from 0/0 again after a reset."""
+        self._seen_ids[identifier] += 1
+        seen = self._seen_ids[identifier]
+        return identifier if seen == 1 else f"{identifier}~{seen}"
+
+    def _skipped_callers(self) -> tuple[Code, ...]:
+        """Return the functions on the stack that Dynamo did not try."""
+        if not self._skipped:
+            return ()
+        found: list[Code] = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            skipped = self._skipped.get(id(frame.f_code))
+            if skipped is not None:
+                found.append(skipped[1])
+            frame = frame.f_back
+        return tuple(found)
+
+    def _count(self) -> tuple[int, int]:
+        """Return torch's own counts of breaks and graphs."""
+        counters = self._internals.counters
+        return sum(counters["graph_break"].values()), counters["stats"]["unique_graphs"]
+
+    def _emit_settings(self) -> None:
+        config = self._internals.config
+        settings = Settings({name: _plain(getattr(config, name, None)) for name in SETTINGS})
+        if settings != self._settings:
+            self._settings = settings
+            self._emit(settings)
+
+    def before_graph(self, args: tuple[Any, ...], _: dict[str, Any]) -> None:
+        """Emit a graph that a backend is about to compile."""
+        record = self._records.current
+        if record is None:
+            return
+        output, module = args[0], args[1]
+        ops = sum(node.op.startswith("call_") for node in module.graph.nodes)
+        backend = _backend_name(getattr(output, "compiler_fn", None))
+        self._emit(Graph(record.compile_id, record.root(), ops, backend))
+
+    def before_callbacks_start(self, args: tuple[Any, ...], _: dict[str, Any]) -> None:
+        """Start the time of a backward graph that is compiled late."""
+        if args[1].callback_trigger.name == _LATE_BACKWARD:
+            self._backward.started = time.perf_counter()
+
+    def after_callbacks_end(
+        self, args: tuple[Any, ...], _: dict[str, Any], __: Any, ___: BaseException | None
+    ) -> None:
+        """Emit the time of a backward graph that was compiled late."""
+        started = self._backward.started
+        if args[1].callback_trigger.name == _LATE_BACKWARD and started is not None:
+            self._backward.started = None
+            seconds = round(time.perf_counter() - started, 6)
+            self._emit(Backward(str(args[1].compile_id), seconds))
+
+
+class _BackwardTimer(threading.local):
+    started: float | None = None
+
+
+def _outcome(record: FrameRecord, result: Any, error: BaseException | None) -> CompileOutcome:
+    if record.at_limit:
+        return "limit"
+    if error is not None:
+        return "raised"
+    if getattr(result, "guarded_code", None) is not None:
+        return "compiled"
+    # Without a break or an error, Dynamo compiles nothing because the frame computes nothing.
+    return "skipped" if record.breaks or record.error else "empty"
+
+
+def _first_lines(text: str) -> str:
+    """Return the first line, and the second if the first ends in a colon."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    wanted = 2 if lines and lines[0].rstrip().endswith(":") else 1
+    return " ".join(lines[:wanted])[:500]
+
+
+def _plain(value: Any) -> bool | int | float | str | None:
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
+
+
+def _backend_name(backend: Any) -> str:
+    for name in ("_compiler_name", "compiler_name", "__name__"):
+        found = getattr(backend, name, None)
+        if isinstance(found, str) and found:
+            return found
+    return type(backend).__name__

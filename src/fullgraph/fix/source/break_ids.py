@@ -1,0 +1,22 @@
+"""The ids of the graph breaks that fixers serve, under names."""
+
+from __future__ import annotations
+
+# A break that the registry does not list, such as an error while a graph is built.
+NO_ID = ""
+
+SKIPPED_FUNCTION = "GB0008"
+RNN_MODULE = "GB0014"
+DATA_DEPENDENT_OPERATOR = "GB0033"
+DYNAMIC_SHAPE_OPERATOR = "GB0036"
+BUILTIN_OPERATOR = "GB0059"
+IMPORT_FAILURE = "GB0069"
+TENSOR_ITEM = "GB0124"
+GROUPBY_ARGUMENTS = "GB0134"
+CONTEXT_MANAGER = "GB0142"
+FUNCTION_CALL = "GB0147"
+DELAYED_FUNCTION_CALL = "GB0148"
+GROUPBY_KEYWORDS = "GB0155"
+DATA_DEPENDENT_BRANCH = "GB0170"
+MISSING_ITERATOR = "GB0811"
+DEEPCOPY_OF_TENSOR = "GB4198"

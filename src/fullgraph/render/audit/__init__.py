@@ -1,0 +1,1 @@
+"""An `Audit`: the information that a registry lacks."""

@@ -1,0 +1,1 @@
+"""A `Category` of graph breaks."""

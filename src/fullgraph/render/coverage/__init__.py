@@ -1,0 +1,1 @@
+"""A `Coverage`: how many registry entries the catalog has examples for."""

@@ -1,0 +1,1 @@
+"""Registry `Row`s: a list of entries."""

@@ -1,0 +1,7 @@
+"""The earlier name of the format `text`."""
+
+from __future__ import annotations
+
+from fullgraph.render.entries.text import render
+
+__all__ = ["render"]

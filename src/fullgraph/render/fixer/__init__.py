@@ -1,0 +1,1 @@
+"""A `FixerPage`: what one fixer of `fullgraph fix` does."""

@@ -1,0 +1,1 @@
+"""A `PurityResult`: whether a function is pure."""

@@ -1,0 +1,1 @@
+"""A `Difference`: the entries that changed between two releases."""

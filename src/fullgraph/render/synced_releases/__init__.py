@@ -1,0 +1,1 @@
+"""`Snapshot`s: the registries that `fullgraph registry sync` downloaded."""

@@ -1,0 +1,109 @@
+"""Mutants change what a program does, and nothing that only people or type checkers read."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tools.mutants import mutants_of
+from tools.mutate import ROOT, choose_tests, fixer_of, read_lines, report, results_in, spread
+
+
+def changes(source: str) -> set[tuple[str, str]]:
+    """Return the original and the new text of every mutant."""
+    return {(mutant.original, mutant.replacement) for mutant in mutants_of(source, "m.py")}
+
+
+@pytest.mark.parametrize(
+    ("source", "change"),
+    [
+        ("a == b", ("a == b", "(a != b)")),
+        ("a < b", ("a < b", "(a <= b)")),
+        ("a in b", ("a in b", "(a not in b)")),
+        ("a and b", ("a and b", "(a or b)")),
+        ("not a", ("not a", "(a)")),
+        ("if a:\n    b()", ("a", "(not (a))")),
+        ("a + b", ("a + b", "(a - b)")),
+        ("a = 1", ("1", "2")),
+        ("a = True", ("True", "False")),
+        ("a == 'x'", ("'x'", "'x~'")),
+        ("def f():\n    return g()", ("return g()", "return None")),
+        ("a.append(b)", ("a.append(b)", "pass")),
+        ("for a in b:\n    break", ("break", "pass")),
+        ("raise ValueError('x')", ("raise ValueError('x')", "pass")),
+    ],
+)
+def test_every_operator_changes_its_kind_of_code(source: str, change: tuple[str, str]) -> None:
+    assert change in changes(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "'''A docstring of 1 line.'''",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    a = 1",
+        "a: Literal[1]",
+        "def f(a: Literal[1] = b) -> Literal[2]: ...",
+        "log.info('%d', 1 + 2)",
+        "print(1 + 2)",
+        "f'{1 + 2}'",
+        "@option(default=1)\ndef f(): ...",
+        "def f():\n    return None",
+    ],
+)
+def test_texts_and_annotations_have_no_mutants(source: str) -> None:
+    assert changes(source) == set()
+
+
+def test_a_mutant_changes_only_its_own_text() -> None:
+    source = "é = 'ü'; a = b == c  # why\n"
+    mutant = mutants_of(source, "m.py")[0]
+    assert mutant.apply(source) == "é = 'ü'; a = (b != c)  # why\n"
+    assert mutant.is_valid(source)
+
+
+def test_the_name_of_a_mutant_stays_when_lines_are_added() -> None:
+    before = mutants_of("a = 1\nb = 1\n", "m.py")
+    after = mutants_of("import x\n\na = 1\nb = 1\n", "m.py")
+    assert [mutant.id for mutant in before] == [mutant.id for mutant in after]
+    assert len({mutant.id for mutant in before}) == 2
+
+
+def test_a_sample_is_the_same_each_time_and_takes_each_line_once() -> None:
+    file = "src/fullgraph/analysis/cascades.py"
+    mutants = mutants_of((ROOT / file).read_text("utf-8"), file)
+    first, second = (spread(mutants, 5, random.Random(1)) for _ in range(2))
+    assert first == second
+    assert len({mutant.line for mutant in first}) == 5
+
+
+def test_the_tests_of_the_same_name_come_first() -> None:
+    tests = choose_tests("src/fullgraph/registry/match.py")
+    assert tests[0] == "tests/registry/test_match.py"
+    assert "tests/registry/test_taxonomy.py" in tests
+    assert not [test for test in tests if test.startswith("tests/site")]
+
+
+def test_helpers_of_a_fixer_belong_to_the_fixer() -> None:
+    assert fixer_of("src/fullgraph/fix/fixers/masks_to_where/rewrite.py") == "masks_to_where"
+    assert fixer_of("src/fullgraph/fix/fixers/_output_calls.py") is None
+    assert fixer_of("src/fullgraph/fix/model.py") is None
+
+
+def result(identifier: str, outcome: str) -> dict[str, object]:
+    return {"id": identifier, "package": "site", "file": "m.py", "line": 1, "original": "a",
+            "replacement": "b", "outcome": outcome}  # fmt: skip
+
+
+def test_the_report_counts_the_newest_results_and_leaves_accepted_ones_out(tmp_path: Path) -> None:
+    lines = [result("1", "survived"), result("2", "survived"), result("3", "time limit"),
+             result("4", "survived"), result("1", "caught")]  # fmt: skip
+    text = "\n".join(report(results_in(lines), {"4": "only the order differs"}))
+    assert "2 of 3 caught (67 %)" in text
+    assert "only the order differs" in text
+    assert "\n  1\n" not in text
+    file = tmp_path / "results.jsonl"
+    file.write_text('{"id": "1"}\n{"id": "2"')
+    assert read_lines(file) == [{"id": "1"}]
