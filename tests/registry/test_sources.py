@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from base64 import b64encode
 from pathlib import Path
@@ -390,6 +392,17 @@ def test_what_pip_is_configured_for(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         index, "_pip_command", list
     )  # Without pip, its environment variables still apply.
     assert pip_settings().indexes == ("https://three.example/simple",)
+
+
+def test_asking_pip_leaves_setuptools_usable() -> None:
+    # The inductor backend imports setuptools, which refuses to work once pip has been looked up.
+    code = (
+        "from fullgraph.registry.package_index import pip_settings\n"
+        "pip_settings()\n"
+        "import setuptools\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 # The installed torch

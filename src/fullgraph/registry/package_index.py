@@ -69,9 +69,11 @@ def pip_settings() -> PipSettings:
 
 
 def _pip_command() -> list[str]:
-    from importlib.util import find_spec
+    from importlib.machinery import PathFinder
 
-    if find_spec("pip") is not None:
+    # Not importlib.util.find_spec: setuptools takes that for an import of pip, and from then on
+    # `import setuptools`, which the inductor backend needs, fails in this process.
+    if PathFinder.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     pip = shutil.which("pip")
     return [pip] if pip else []
