@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -44,16 +45,36 @@ def test_the_users_own_sitecustomize_still_runs(cli: Cli, tmp_path: Path) -> Non
     assert result.stdout == f"yes {tmp_path / 'sitecustomize.py'}\n"
 
 
-@pytest.mark.parametrize(
-    ("how", "code"), [("return", 0), ("exit", 7), ("raise", 1), ("os_exit", 3), ("kill", -9)]
-)
+class Finished(NamedTuple):
+    """A run of breaks.py that has ended, and the folder of its sessions."""
+
+    result: subprocess.CompletedProcess[str]
+    sessions: Path
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    cli = Cli(tmp_path_factory.mktemp("finished"))
+    sessions = cli.folder / "kept"
+    result = cli("run", "--session", str(sessions), str(PROGRAMS / "breaks.py"))
+    return Finished(result, sessions)
+
+
+def test_a_break_is_reported_after_the_output_of_the_program(finished: Finished) -> None:
+    assert (finished.result.returncode, finished.result.stdout) == (0, "hello\n")
+    assert "1 root cause, 1 break site" in finished.result.stderr
+    assert "breaks.py:13" in finished.result.stderr
+    assert "ended unexpectedly" not in finished.result.stderr
+
+
+@pytest.mark.parametrize(("how", "code"), [("raise", 1), ("os_exit", 3), ("kill", -9)])
 def test_the_report_is_complete_however_the_program_ends(cli: Cli, how: str, code: int) -> None:
     result = cli("run", str(PROGRAMS / "breaks.py"), how)
     assert result.returncode == code
     assert result.stdout == "hello\n"
     assert "1 root cause, 1 break site" in result.stderr
     assert "breaks.py:13" in result.stderr
-    assert ("ended unexpectedly" in result.stderr) == (how in ("os_exit", "kill"))
+    assert ("ended unexpectedly" in result.stderr) == (how != "raise")
     assert ("ValueError: the program's own failure" in result.stderr) == (how == "raise")
 
 
@@ -112,17 +133,6 @@ def test_processes_that_the_program_starts_are_captured_and_merged(cli: Cli, met
     assert report["environment"]["killed"] == 0
 
 
-def test_json_goes_to_the_file_and_the_output_does_not_change(cli: Cli) -> None:
-    path = cli.folder / "report.json"
-    result = cli("run", "--format", "json", "-o", str(path), str(PROGRAMS / "breaks.py"))
-    assert result.stdout == "hello\n"
-    assert "fullgraph" not in result.stderr
-    report = json.loads(path.read_text())
-    assert report["environment"]["command"][-1].endswith("breaks.py")
-    assert report["environment"]["torch"].startswith("2.")
-    assert report["environment"]["settings"]["capture_scalar_outputs"] is False
-
-
 def test_a_program_that_compiles_nothing_says_so_in_one_line(cli: Cli) -> None:
     (cli.folder / "plain.py").write_text("print('done')")
     result = cli("run", "plain.py")
@@ -147,12 +157,10 @@ def test_a_missing_hook_is_a_clear_error_and_the_program_still_runs(cli: Cli) ->
     assert result.returncode == 2
 
 
-def test_a_session_folder_of_your_own_can_be_reported_again(cli: Cli) -> None:
-    folder = cli.folder / "kept"
-    first = cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
-    again = cli("report", str(folder))
-    assert first.stderr.endswith(f"\n{again.stdout}")
-    twice = cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
+def test_a_session_folder_of_your_own_can_be_reported_again(cli: Cli, finished: Finished) -> None:
+    again = cli("report", str(finished.sessions))
+    assert finished.result.stderr.endswith(f"\n{again.stdout}")
+    twice = cli("run", "--session", str(finished.sessions), str(PROGRAMS / "breaks.py"))
     assert twice.returncode == 2
     assert "is not empty" in twice.stderr
 
@@ -180,10 +188,18 @@ def run_script(cli: Cli, text: str, name: str = "script.py") -> tuple[dict[str, 
     return report_of(cli, name)
 
 
-def test_a_program_that_clears_its_environment_is_captured(cli: Cli) -> None:
-    report, code = run_script(cli, f"import os\nos.environ.clear()\n{COMPILE}")
-    assert code == 0
+def test_json_goes_to_the_file_and_the_output_does_not_change(cli: Cli) -> None:
+    # The capture needs nothing from the environment once the program has started.
+    ending = "print('out')\nprint('err', file=sys.stderr)\n"
+    text = f"import os, sys\nos.environ.clear()\n{COMPILE}{ending}"
+    (cli.folder / "script.py").write_text(text)
+    result = cli("run", "--format", "json", "-o", "report.json", "script.py")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "out\n", "err\n")
+    report = json.loads((cli.folder / "report.json").read_text())
     assert report["summary"]["graphs"] == 1
+    assert report["environment"]["command"][-1].endswith("script.py")
+    assert report["environment"]["torch"].startswith("2.")
+    assert report["environment"]["settings"]["capture_scalar_outputs"] is False
 
 
 def test_modules_of_the_program_may_have_the_names_of_modules_of_fullgraph(cli: Cli) -> None:
@@ -198,11 +214,16 @@ def test_modules_of_the_program_may_have_the_names_of_modules_of_fullgraph(cli: 
     assert report["summary"]["graphs"] == 1
 
 
-def test_a_script_named_fullgraph_is_run_once(cli: Cli) -> None:
-    (cli.folder / "fullgraph.py").write_text(f"print('once')\n{COMPILE}")
-    result = cli("run", "fullgraph.py")
-    assert result.stdout == "once\n"
-    assert "1 graph, 1 op compiled" in result.stderr
+def test_a_script_named_fullgraph_is_run_once_with_any_arguments(cli: Cli) -> None:
+    text = f"import sys\nprint('once', ascii(sys.argv[1]))\n{COMPILE}"
+    (cli.folder / "fullgraph.py").write_text(text)
+    # Not UTF-8.
+    result = subprocess.run(
+        [*cli.command("run", "fullgraph.py"), b"\xff"],
+        capture_output=True, env=cli.environment, cwd=cli.folder,
+    )  # fmt: skip
+    assert result.stdout == b"once '\\udcff'\n"
+    assert b"1 graph, 1 op compiled" in result.stderr
 
 
 def test_a_capture_that_cannot_start_says_so(cli: Cli) -> None:
@@ -232,16 +253,6 @@ def test_a_file_that_reuses_the_descriptor_is_not_written_to(cli: Cli) -> None:
     assert [file.stat().st_size for file in cli.folder.glob("data?")] == [0] * 5
 
 
-def test_arguments_that_are_not_utf8_reach_the_program(cli: Cli) -> None:
-    (cli.folder / "script.py").write_text(f"import sys\nprint(ascii(sys.argv[1]))\n{COMPILE}")
-    result = subprocess.run(
-        [*cli.command("run", "script.py"), b"\xff"],
-        capture_output=True, env=cli.environment, cwd=cli.folder,
-    )  # fmt: skip
-    assert result.stdout == b"'\\udcff'\n"
-    assert b"1 graph, 1 op compiled" in result.stderr
-
-
 def test_the_session_of_a_running_program_is_not_removed(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,9 +273,10 @@ def test_the_session_of_a_running_program_is_not_removed(
     assert len(list(folder.iterdir())) <= 22
 
 
-def test_a_process_that_is_killed_at_the_start_does_not_affect_the_others(cli: Cli) -> None:
-    folder = cli.folder / "kept"
-    cli("run", "--session", str(folder), str(PROGRAMS / "breaks.py"))
+def test_a_process_that_is_killed_at_the_start_does_not_affect_the_others(
+    cli: Cli, finished: Finished
+) -> None:
+    folder = Path(shutil.copytree(finished.sessions, cli.folder / "copy"))
     (folder / "5-torn.jsonl").write_text('{"event":"hea')
     result = cli("report", str(folder))
     assert "1 root cause, 1 break site" in result.stdout
@@ -277,8 +289,11 @@ def test_a_parent_that_ignores_sigchld_does_not_block_the_run(cli: Cli) -> None:
         "os.execv(sys.argv[1], sys.argv[1:])"
     )
     command = [sys.executable, "-c", code, *cli.command("run", str(PROGRAMS / "breaks.py"), "exit")]
-    result = subprocess.run(command, capture_output=True, env=cli.environment, timeout=120)
+    result = subprocess.run(
+        command, capture_output=True, text=True, env=cli.environment, timeout=120
+    )
     assert result.returncode == 7
+    assert "1 root cause, 1 break site" in result.stderr
 
 
 def test_a_script_whose_name_looks_like_an_option(cli: Cli) -> None:

@@ -41,8 +41,11 @@ def index_functions() -> Undo:
     """
     # A program may have frozen its own objects, which hides them.
     gc.unfreeze()
+    by_name: dict[str, list[FunctionType]] = defaultdict(list)
     for function in _loaded_functions():
-        _indexed.setdefault(_real_path(function.__code__.co_filename), []).append(function)
+        by_name[function.__code__.co_filename].append(function)
+    for name, functions in by_name.items():
+        _indexed.setdefault(_real_path(name), []).extend(functions)
     gc.freeze()
 
     def forget() -> None:

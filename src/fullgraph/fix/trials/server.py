@@ -20,6 +20,7 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct, json
 
 from fullgraph.fix.model import ProgramRecorded, TrialRequest
@@ -54,19 +55,23 @@ def _execute_once(program: RecordedProgram, folder: Path, number: int) -> None:
 
 
 def _serve(program: RecordedProgram, folder: Path, requests: int, replies: int) -> None:
-    from fullgraph.fix.runtime.hot_patch import index_functions
-    from fullgraph.fix.trials.fork import can_fork, preload_compiler
-
     recorder = program.recorder
     recorded = ProgramRecorded(
         calls=tuple(call.target.name for call in recorder.calls),
         functions=tuple(each.name for each in recorder.targets),
         error=program.error,
         details=program.details,
-        can_fork=bool(program.error) or can_fork(),
     )
+    if recorded.error or not recorded.calls:
+        # There is nothing to try, so the compiler is not imported.
+        _reply(replies, recorded)
+        return
+    from fullgraph.fix.runtime.hot_patch import index_functions
+    from fullgraph.fix.trials.fork import can_fork, preload_compiler
+
+    recorded = msgspec.structs.replace(recorded, can_fork=can_fork())
     _reply(replies, recorded)
-    if not recorded.error and recorded.can_fork:
+    if recorded.can_fork:
         preload_compiler(gradients=recorder.needs_gradients())
         index_functions()
         _Server(recorder, folder, requests, replies).serve()
