@@ -33,9 +33,10 @@ def pytest_collection_finish() -> None:
 
     # Dynamo times the guards of each compile for its logs; flushing the caches takes 20 ms.
     torch._dynamo.guards.profile_guard_manager = lambda *_: 0.0
-    # Dynamo collects garbage often, which need not walk over what is loaded by now.
+    # Collections need not walk over what is loaded by now, nor come as often.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture

@@ -140,7 +140,7 @@ def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:
     from fullgraph.fix.pipeline import fix_program
 
     try:
-        fixed = fix_program(target, seconds=_FIX_SECONDS, progress=show_progress)
+        fixed = fix_program(target, seconds=_FIX_SECONDS, progress=show_progress, measure=False)
     except FullgraphError as error:
         click.echo(f"fullgraph: running without fixes: {error}", err=True)
         return

@@ -34,8 +34,9 @@ def fix_program(
     progress: Progress,
     only_settings: bool = False,
     backends: Sequence[str] = (),
+    measure: bool = True,
 ) -> FixOutcome:
-    """Find and verify fixes for `SCRIPT [ARG]...` or `-m MODULE [ARG]...`."""
+    """Find and verify fixes for `SCRIPT [ARG]...` or `-m MODULE [ARG]...`; measure the speedup."""
     started = time.monotonic()
     progress("running the program")
     with ProgramTrialRunner(target, deadline=started + seconds) as runner:
@@ -49,7 +50,7 @@ def fix_program(
         )
         result = search.run()
         unreached = _unreached(runner, result)
-        speedup = _speedup(runner, result, progress, started + seconds)
+        speedup = _speedup(runner, result, progress, started + seconds) if measure else None
     report = build_report(
         result, unreached=unreached, speedup=speedup, seconds=time.monotonic() - started
     )

@@ -13,19 +13,15 @@ from fullgraph.fix.trials.client import ProgramTrialRunner
 from fullgraph.fix.trials.fork import can_fork
 from fullgraph.fix.trials.runner import run_trial
 
+# Its input comes from a file, so that a test can make two runs differ.
 PROGRAM = """\
+import pathlib
 import torch
 
+x = torch.full((3,), float(pathlib.Path(__file__).with_name("input.txt").read_text()))
 f = torch.compile(lambda x: x * x.sum().item(), backend="eager")
-f({inputs})
+f(x)
 """
-
-
-@pytest.fixture
-def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramTrialRunner:
-    monkeypatch.setenv("FULLGRAPH_FORKS", "0")
-    (tmp_path / "program.py").write_text(PROGRAM.format(inputs="torch.ones(3)"))
-    return ProgramTrialRunner([str(tmp_path / "program.py")], deadline=time.monotonic() + 60)
 
 
 def test_a_program_without_gradients_can_be_forked() -> None:
@@ -33,24 +29,22 @@ def test_a_program_without_gradients_can_be_forked() -> None:
         assert can_fork()
 
 
-def test_trials_without_forks(runner: ProgramTrialRunner) -> None:
-    with runner:
+def test_trials_without_forks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FULLGRAPH_FORKS", "0")
+    program, number = tmp_path / "program.py", tmp_path / "input.txt"
+    program.write_text(PROGRAM)
+    number.write_text("1")
+    plan = FixPlan(settings={"capture_scalar_outputs": True})
+    with ProgramTrialRunner([str(program)], deadline=time.monotonic() + 60) as runner:
         assert runner.reruns_program
         before = run_trial(runner, TrialRequest("reference"))
-        plan = FixPlan(settings={"capture_scalar_outputs": True})
         after = run_trial(runner, TrialRequest("trial", plan, varied=False))
+        number.write_text("2")
+        other = run_trial(runner, TrialRequest("trial", plan, varied=False))
     assert before.report is not None
     assert before.report.summary.sites == 1
     assert after.report is not None
     assert after.report.summary.sites == 0
     assert not after.differences
-
-
-def test_a_program_that_differs_each_time_is_noticed(
-    runner: ProgramTrialRunner, tmp_path: Path
-) -> None:
-    (tmp_path / "program.py").write_text(PROGRAM.format(inputs="torch.randn(3)"))
-    with runner:
-        run_trial(runner, TrialRequest("reference"))
-        again = run_trial(runner, TrialRequest("trial", varied=False))
-    assert "differs by" in again.differences[0].what
+    # A program that differs each time is noticed.
+    assert "differs by" in other.differences[0].what

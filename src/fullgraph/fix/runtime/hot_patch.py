@@ -40,6 +40,7 @@ def index_functions() -> Undo:
     and thereby copy, the memory of all of them. Returns the function that ends both.
     """
     # A program may have frozen its own objects, which hides them.
+    was_frozen = gc.get_freeze_count() > 0
     gc.unfreeze()
     by_name: dict[str, list[FunctionType]] = defaultdict(list)
     for function in _loaded_functions():
@@ -49,15 +50,16 @@ def index_functions() -> Undo:
     gc.freeze()
 
     def forget() -> None:
-        gc.unfreeze()
+        if not was_frozen:
+            gc.unfreeze()
         _indexed.clear()
 
     return forget
 
 
-def _loaded_functions() -> Iterator[FunctionType]:
+def _loaded_functions() -> list[FunctionType]:
     # isinstance would run the __class__ of lazy modules and proxies.
-    return (each for each in gc.get_objects() if type(each) is FunctionType)
+    return [each for each in gc.get_objects() if type(each) is FunctionType]
 
 
 def _functions_of(path: str) -> list[FunctionType]:

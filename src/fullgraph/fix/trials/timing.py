@@ -15,8 +15,8 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.trials.compiled import compile_target
 from fullgraph.fix.trials.samples import Sample, state_restored
 
-# Timing ends after this many rounds, once steady calls have taken so many seconds together, but
-# not later than after so many seconds in all.
+# Timing ends after this many rounds, once there were steady calls for so many seconds, but not
+# later than after so many seconds in all.
 _STEADY_ROUNDS = 8
 _STEADY_SECONDS = 0.5
 _MOST_SECONDS = 15.0
@@ -27,16 +27,18 @@ def time_calls(request: TrialRequest, samples: list[Sample]) -> TrialResult:
     torch._dynamo.reset()
     calls = [sample.call for sample in samples if sample.recorded]
     functions = {id(call.target): compile_target(call.target, request.backend) for call in calls}
-    best, steady = float("inf"), 0.0
+    best = float("inf")
     end = time.monotonic() + _MOST_SECONDS
+    steady_end = end
     with plan_active(request.plan):
         for done in count(1):
             spent = sum(_seconds_of(call, functions[id(call.target)]) for call in calls)
-            # The first rounds compile.
-            steady += spent if done > _STEADY_ROUNDS // 2 else 0.0
             best = min(best, spent)
-            is_steady = steady > _STEADY_SECONDS or time.monotonic() > end
-            if done >= _STEADY_ROUNDS and is_steady:
+            now = time.monotonic()
+            if done == _STEADY_ROUNDS // 2:
+                # The rounds up to here compile.
+                steady_end = min(end, now + _STEADY_SECONDS)
+            if done >= _STEADY_ROUNDS and now > steady_end:
                 break
     return TrialResult(request.number, None, seconds=best)
 
