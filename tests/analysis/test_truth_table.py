@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -240,6 +241,8 @@ def test_a_break_in_a_library_names_it_and_your_line(compiled_call: Call) -> Non
     assert Path(cause.file).parent.name == "click"
     assert cause.via is not None
     assert (cause.via.file, cause.via.line) == (HERE, line_of("leads into click"))
+    # The line of a library can be opened, so it is shown itself.
+    assert cause.shown is None
 
 
 def test_a_break_in_torch_names_torch_and_your_line(compiled_call: Call) -> None:
@@ -251,6 +254,9 @@ def test_a_break_in_torch_names_torch_and_your_line(compiled_call: Call) -> None
     assert cause.owner == "torch"
     assert cause.via is not None
     assert cause.via.line == line_of("leads into torch")
+    # The report shows your line, and the location stays torch's.
+    assert cause.shown == cause.via
+    assert "torch" in Path(cause.file).parts
 
 
 def test_a_break_in_the_standard_library_belongs_to_its_caller(compiled_call: Call) -> None:
@@ -262,6 +268,20 @@ def test_a_break_in_the_standard_library_belongs_to_its_caller(compiled_call: Ca
     assert Path(cause.file).name == "copy.py"
     assert cause.via is not None
     assert cause.via.line == line_of("leads into copy")
+    assert cause.shown == cause.via
+
+
+def test_a_frozen_module_is_shown_at_every_line_that_leads_to_it(compiled_call: Call) -> None:
+    def checks(x: Tensor) -> Tensor:
+        x = x + os.path.isdir(HERE)  # leads into genericpath
+        return x + os.path.isdir(HERE + "x")  # leads there, too
+
+    (cause,) = compiled_call(checks, X).causes
+    assert "genericpath" in cause.file
+    assert cause.shown is not None
+    lines = {frame.line for frame in (cause.shown, *cause.also_from)}
+    assert lines == {line_of("leads into genericpath"), line_of("leads there, too")}
+    assert "files and folders" in cause.advice
 
 
 def test_two_threads_have_the_sites_of_one() -> None:
@@ -312,10 +332,9 @@ def test_a_comprehension_over_an_iterator_is_a_cascading_break(compiled_call: Ca
             x = x + 1
 
     report = compiled_call(comprehends, X, {"a": 1})
-    assert report.summary.causes == 1
-    assert [site.cascade_of for site in report.sites if site.id == "GB4347"] == [
-        report.causes[0].key
-    ]
+    (cause,) = report.causes
+    assert cause.id == "GB0025"
+    assert [site.cascade_of for site in report.sites if site.key != cause.key] == [cause.key]
 
 
 def test_a_context_manager_returned_by_a_break_is_a_cascading_break(
@@ -354,6 +373,26 @@ def test_a_suppressed_error_is_a_skipped_frame_and_not_a_break() -> None:
     report = session.report()
     assert numbers(report) == (0, 0, 1)
     assert "boom" in report.skipped_frames[0].reason
+
+
+def test_module_compile_on_a_module_of_torch_is_a_skipped_frame() -> None:
+    torch._dynamo.reset()
+    with fullgraph.watch() as session:
+        module = torch.nn.Sequential(torch.nn.ReLU())
+        module.compile(backend="eager")
+        module(X)
+    report = session.report()
+    assert numbers(report) == (0, 0, 1)
+    assert report.skipped_frames[0].via is not None
+
+
+def test_a_call_under_force_eager_is_a_stance_and_nothing_else() -> None:
+    torch._dynamo.reset()
+    with fullgraph.watch() as session, torch.compiler.set_stance("force_eager"):
+        torch.compile(helper, backend="eager")(X)
+    report = session.report()
+    assert numbers(report) == (0, 0, 0)
+    assert [stance.stance for stance in report.stances] == ["force_eager"]
 
 
 def test_a_break_under_nested_graph_breaks_is_one_occurrence(compiled_call: Call) -> None:

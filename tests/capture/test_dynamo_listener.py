@@ -180,8 +180,11 @@ def test_settings_are_captured_again_when_they_change() -> None:
         torch.compile(breaks, backend="eager")(X)
         with torch._dynamo.config.patch(capture_scalar_outputs=True):
             torch.compile(Layer(), backend="eager")(X)
-    told = [event for event in session.session().events if isinstance(event, Settings)]
-    assert [settings.values["capture_scalar_outputs"] for settings in told] == [False, True]
+    settings_events = [event for event in session.session().events if isinstance(event, Settings)]
+    assert [settings.values["capture_scalar_outputs"] for settings in settings_events] == [
+        False,
+        True,
+    ]
 
 
 def test_a_function_that_dynamo_did_not_try_is_reported() -> None:

@@ -124,3 +124,32 @@ def test_the_target_of_a_linked_package_folder_is_a_package_folder(
     from fullgraph.model.owners import folders_of_this_process
 
     assert os.path.realpath(tmp_path / "lib") in folders_of_this_process().package_folders
+
+
+GENERATED = Frame("<string>", 2, "__init__")
+MINE = Frame("/home/me/project/train.py", 5, "main")
+LIBRARY = Frame(f"{PACKAGES}/timm/model.py", 9, "forward")
+TORCH = Frame(f"{PACKAGES}/torch/nn/modules/module.py", 1, "_call_impl")
+PYTHON = Frame("<frozen genericpath>", 19, "exists")
+
+
+@pytest.mark.parametrize(
+    ("frames", "user", "editable"),
+    [
+        ([MINE], MINE, MINE),
+        ([MINE, LIBRARY], MINE, LIBRARY),
+        ([MINE, LIBRARY, TORCH, PYTHON], MINE, LIBRARY),
+        # The `__init__` of a data class belongs to the code that calls it.
+        ([MINE, LIBRARY, GENERATED, TORCH], MINE, LIBRARY),
+        # `python -c` has nothing else.
+        ([GENERATED], GENERATED, None),
+        ([Frame("<ipython-input-1-a>", 3, "f")], *[Frame("<ipython-input-1-a>", 3, "f")] * 2),
+        ([TORCH, PYTHON], None, None),
+        ([], None, None),
+    ],
+)
+def test_the_nearest_frame_that_a_reader_can_edit(
+    frames: list[Frame], user: Frame | None, editable: Frame | None
+) -> None:
+    assert owners().user_frame(frames) == user
+    assert owners().editable_frame(frames) == editable

@@ -24,6 +24,7 @@ from fullgraph.analysis.recompiles import list_recompiles
 from fullgraph.analysis.reconcile import find_disagreements
 from fullgraph.analysis.sites import list_sites
 from fullgraph.analysis.skipped_frames import find_skipped_frames
+from fullgraph.analysis.stances import list_stances
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.analysis.summary import describe_environment, list_problems, summarize
 from fullgraph.model.report import REPORT_FORMAT, Report
@@ -41,6 +42,7 @@ PASSES: dict[str, Callable[[AnalysisState], Any]] = {
     "disagreements": find_disagreements,
     "errors": list_errors,
     "problems": list_problems,
+    "stances": list_stances,
 }
 
 

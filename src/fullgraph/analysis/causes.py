@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from fullgraph.analysis.occurrences import occurrences_by_site
@@ -13,6 +15,8 @@ from fullgraph.model.owners import YOURS
 from fullgraph.model.report import BreakSite, CascadingBreak, RootCause
 from fullgraph.registry.taxonomy import USER_REQUESTED, advice_for, category_of
 
+# A function with its module or object, as in `json.dumps(`.
+_CALL = re.compile(r"(\w+(?:\.\w+)*\.\w+)\(")
 CHAINED = "it happened while Dynamo handled the break above"
 
 
@@ -50,8 +54,18 @@ def _cause(state: AnalysisState, site: BreakSite) -> RootCause:
         cascades=(*_chained(state, site), *_cascading_sites(state, site)),
         skipped_frames=tuple(dict.fromkeys(skipped)),
         user_requested=site.category == USER_REQUESTED,
-        advice=advice_for(site.category),
+        advice=advice_for(site.category, site.type, site.explanation, _calls(site)),
     )
+
+
+def _calls(site: BreakSite) -> tuple[str, ...]:
+    """Return the names of the functions that the code at a break calls."""
+    if site.shown is not None:
+        # The column of the call in this line is not known.
+        return tuple(_CALL.findall(site.shown.code))
+    line = next((each.text for each in site.excerpt if each.number == site.line), "")
+    found = _CALL.match(line, max(site.column or 1, 1) - 1)
+    return (found[1],) if found else ()
 
 
 def _chained(state: AnalysisState, site: BreakSite) -> list[CascadingBreak]:
@@ -86,4 +100,5 @@ def _cascade(site: BreakSite, reason: Reason, count: int, because: str) -> Casca
         function=site.function,
         occurrences=count,
         because=because,
+        shown=site.shown,
     )

@@ -1,18 +1,20 @@
-"""Compare the captured counts with torch's own and explain the differences.
+"""Compare the report's counts with torch's own, compile by compile.
 
-Some of torch's own numbers are known to be wrong, so a difference is not an error. The report shows
-it anyway, because the reader may know only the other number. The explanation comes from captured
-facts.
+torch's counters are known to leave some events out, so a difference is not an error. The report
+shows it anyway, because the reader may know only the other number. The explanation comes from
+captured facts: they predict what torch counts for each compile, and what they do not predict is
+said to be unexplained.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
+from collections.abc import Mapping
 
 from fullgraph.analysis.compiles import compiles_by_id
-from fullgraph.analysis.occurrences import Occurrence, list_occurrences
+from fullgraph.analysis.occurrences import DATA_DEPENDENT_BRANCH, Occurrence, list_occurrences
 from fullgraph.analysis.state import AnalysisState, CompileKey
-from fullgraph.model.events import Graph
+from fullgraph.model.events import Compile, Graph
 from fullgraph.model.report import Disagreement
 
 UNEXPLAINED = "fullgraph cannot explain this difference; please report it"
@@ -26,62 +28,100 @@ def find_disagreements(state: AnalysisState) -> tuple[Disagreement, ...]:
 
 def _breaks(state: AnalysisState) -> Disagreement | None:
     compiles, occurrences = state.result(compiles_by_id), state.result(list_occurrences)
-    ours = len(occurrences)
     theirs = sum(event.counted_breaks for event in compiles.values())
-    if ours == theirs:
-        return None
-    uncounted = sum(o.outcome in ("skipped", "raised") for o in occurrences)
-    jumps = sum(map(_is_uncounted_jump, occurrences))
-    unfinished = sum(bool(o.event.compile) and o.compile not in compiles for o in occurrences)
-    parts = []
-    if uncounted:
-        parts.append(f"{uncounted} that ended in a skipped frame or an error")
-    if jumps:
-        parts.append(f"{jumps} at a data-dependent branch")
-    if unfinished:
-        parts.append(f"{unfinished} in a compile that did not finish")
-    why = f"torch does not count {' and '.join(parts)}" if parts else UNEXPLAINED
-    unexplained = abs(ours - theirs - uncounted - jumps)
-    if parts and unexplained and not unfinished:
-        why = f"{why}; {unexplained} remain unexplained"
-    return Disagreement("breaks", ours, 'torch._dynamo.utils.counters["graph_break"]', theirs, why)
-
-
-def _is_uncounted_jump(occurrence: Occurrence) -> bool:
-    """Return whether torch does not count this branch: it counts only branches in callees."""
-    return (
-        occurrence.event.reasons[0].type == "Data-dependent branching"
-        and occurrence.event.stack.traced == 1
-        and occurrence.outcome == "resumed"
+    reasons = Counter(
+        _uncounted_reason(occurrence, compiles)
+        for occurrence in occurrences
+        if not occurrence.counted or _is_unfinished(occurrence, compiles)
     )
+    predicted = Counter(o.compile for o in occurrences if o.counted)
+    counted = {key: event.counted_breaks for key, event in compiles.items()}
+    return _disagreement(
+        "breaks",
+        len(occurrences),
+        'torch._dynamo.utils.counters["graph_break"]',
+        theirs,
+        _join("torch does not count", reasons),
+        _unpredicted(counted, predicted),
+    )
+
+
+def _uncounted_reason(occurrence: Occurrence, compiles: Mapping[CompileKey, Compile]) -> str:
+    if _is_unfinished(occurrence, compiles):
+        return "in a compile that did not finish"
+    if occurrence.outcome in ("skipped", "raised"):
+        return "that ended in a skipped frame or an error"
+    if occurrence.outcome == "cut":
+        return "that left the rest of a function in eager mode"
+    if occurrence.event.reasons[0].type == DATA_DEPENDENT_BRANCH:
+        return "at a data-dependent branch"
+    return f"that Dynamo raised as {occurrence.event.error}"
+
+
+def _is_unfinished(occurrence: Occurrence, compiles: Mapping[CompileKey, Compile]) -> bool:
+    return bool(occurrence.event.compile) and occurrence.compile not in compiles
 
 
 def _graphs(state: AnalysisState) -> Disagreement | None:
     compiles, graphs = state.result(compiles_by_id), state.events(Graph)
-    ours = len(graphs)
-    theirs = sum(event.counted_graphs for event in compiles.values())
-    is_unfinished = any((process, graph.compile) not in compiles for process, graph in graphs)
-    if ours == theirs or is_unfinished:
-        return None
-    failed = sum(bool(compiles[process, graph.compile].error) for process, graph in graphs)
-    why = UNEXPLAINED
-    if ours - theirs == failed:
-        why = f"torch does not count {failed} that the backend failed to compile"
-    source = 'torch._dynamo.utils.counters["stats"]["unique_graphs"]'
-    return Disagreement("graphs", ours, source, theirs, why)
+    counted = {key: event.counted_graphs for key, event in compiles.items()}
+    discarded = {key: event.discarded_graphs for key, event in compiles.items()}
+    captured = Counter((process, graph.compile) for process, graph in graphs)
+    # Sessions of older versions contain graphs that a backend did not accept.
+    failed = {key: captured[key] for key, event in compiles.items() if event.error}
+    predicted = Counter(captured) + Counter(discarded) - Counter(failed)
+    why = [
+        _join("torch also counts", {"that Dynamo discarded": sum(discarded.values())}),
+        _join("torch does not count", {"that the backend failed to compile": sum(failed.values())}),
+    ]
+    return _disagreement(
+        "graphs",
+        len(graphs),
+        'torch._dynamo.utils.counters["stats"]["unique_graphs"]',
+        sum(counted.values()),
+        " and ".join(part for part in why if part),
+        _unpredicted(counted, predicted),
+    )
 
 
 def _ops(state: AnalysisState) -> Disagreement | None:
     """Compare the operations of the compiles for which torch has a number."""
-    ours: dict[CompileKey, int] = defaultdict(int)
+    ours: Counter[CompileKey] = Counter()
+    changed: Counter[CompileKey] = Counter()
     for process, graph in state.events(Graph):
         ours[process, graph.compile] += graph.ops
+        changed[process, graph.compile] += graph.changed_ops
     compiles = state.result(compiles_by_id)
     known = {key: e.counted_ops for key, e in compiles.items() if e.counted_ops is not None}
-    captured = sum(ours[key] for key in known)
-    theirs = sum(known.values())
-    if captured == theirs:
-        return None
-    return Disagreement(
-        "ops", captured, "torch._dynamo.utils.get_compilation_metrics()", theirs, UNEXPLAINED
+    by_backend = {key: number for key, number in changed.items() if number and key in known}
+    why = f"torch counts after the backend changed {len(by_backend)} of the graphs"
+    return _disagreement(
+        "ops",
+        sum(ours[key] for key in known),
+        "torch._dynamo.utils.get_compilation_metrics()",
+        sum(known.values()),
+        why if by_backend else "",
+        _unpredicted(known, {key: ours[key] + changed[key] for key in known}),
     )
+
+
+def _disagreement(
+    what: str, ours: int, source: str, theirs: int, why: str, unexplained: int
+) -> Disagreement | None:
+    """Return the difference between two counts; None if there is none, not even in one compile."""
+    if ours == theirs and not unexplained:
+        return None
+    if unexplained:
+        why = f"{why}; {unexplained} remain unexplained" if why else UNEXPLAINED
+    return Disagreement(what, ours, source, theirs, why, unexplained)
+
+
+def _unpredicted(counted: Mapping[CompileKey, int], predicted: Mapping[CompileKey, int]) -> int:
+    """Return how many of torch's counts the captured facts do not predict."""
+    return sum(abs(number - predicted.get(key, 0)) for key, number in counted.items())
+
+
+def _join(claim: str, reasons: Mapping[str, int]) -> str:
+    """Return such as `torch does not count 2 at a data-dependent branch`; empty without reasons."""
+    parts = [f"{number} {reason}" for reason, number in reasons.items() if number]
+    return f"{claim} {' and '.join(parts)}" if parts else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from fullgraph.analysis.cascades import find_cascades
 from fullgraph.analysis.occurrences import (
@@ -14,7 +13,6 @@ from fullgraph.analysis.occurrences import (
 )
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.events import Frame
-from fullgraph.model.owners import YOURS
 from fullgraph.model.report import BreakSite
 from fullgraph.registry.taxonomy import category_of
 
@@ -59,18 +57,27 @@ def _describe(state: AnalysisState, key: str, occurrences: list[Occurrence]) -> 
         explanation=reason.explanation,
         hints=reason.hints,
         context=reason.context,
-        via=_user_frame(state, frame, event.stack.frames),
+        via=state.owners.line_of_user(frame, event.stack.frames),
         cascade_of=cascade.cause if cascade else None,
         because=cascade.because if cascade else "",
-        excerpt=event.stack.excerpt,
+        # The excerpt is that of the innermost frame, which is not `frame` before tracing begins.
+        excerpt=event.stack.excerpt if event.stack.traced else (),
         end_line=frame.end_line,
         end_column=frame.end_column,
         stack=event.stack.frames,
+        shown=state.owners.shown_frame(frame, event.stack.frames),
+        also_from=_other_callers(state, deepest, occurrences),
     )
 
 
-def _user_frame(state: AnalysisState, frame: Frame, stack: Sequence[Frame]) -> Frame | None:
-    """Return the user's line that leads to a break in other code; None for the user's own code."""
-    if state.owners.owner_of(frame.file) == YOURS:
-        return None
-    return state.owners.user_frame(stack)
+def _other_callers(
+    state: AnalysisState, first: Occurrence, occurrences: list[Occurrence]
+) -> tuple[Frame, ...]:
+    """Return the lines that a reader can edit and that lead to a break, without the first one's."""
+    callers: dict[tuple[str, int], Frame] = {}
+    for occurrence in (first, *occurrences):
+        frames = occurrence.event.stack.frames
+        caller = state.owners.shown_frame(break_frame(occurrence), frames)
+        if caller is not None:
+            callers.setdefault((caller.file, caller.line), caller)
+    return tuple(callers.values())[1:]

@@ -8,9 +8,14 @@ from fullgraph.analysis.cascades import find_cascades
 from fullgraph.analysis.compiles import compiles_by_id
 from fullgraph.analysis.occurrences import list_occurrences, qualified_name, site_key
 from fullgraph.analysis.state import AnalysisState, CompileKey
-from fullgraph.model.events import Code, Skip
-from fullgraph.model.owners import TORCH
+from fullgraph.model.events import Code, Frame, Skip
+from fullgraph.model.owners import PYTHON, TORCH
 from fullgraph.model.report import SkippedFrame
+
+_SKIPPED_MODULE = (
+    "Dynamo skips the code of this class, so Module.compile() has no effect on it; use "
+    "torch.compile(module)"
+)
 
 
 @dataclass
@@ -20,6 +25,7 @@ class _Skips:
     count: int = 0
     site: str | None = None
     error: str = ""
+    via: Frame | None = None
 
 
 def find_skipped_frames(state: AnalysisState) -> tuple[SkippedFrame, ...]:
@@ -33,6 +39,10 @@ def find_skipped_frames(state: AnalysisState) -> tuple[SkippedFrame, ...]:
             skips.count += 1
     for skip in _relevant_skips(state):
         found.setdefault(skip.code, _Skips(1, None, skip.reason))
+    for module in _skipped_modules(state):
+        skips = found.setdefault(module.code, _Skips(error=_SKIPPED_MODULE))
+        skips.via = skips.via or module.caller
+        skips.count += 1
     return tuple(_describe(state, code, skips) for code, skips in found.items())
 
 
@@ -40,8 +50,10 @@ def _add_breaks(state: AnalysisState, found: dict[Code, _Skips]) -> set[CompileK
     """Add the frames that a break skips; return their compiles."""
     explained: set[CompileKey] = set()
     for occurrence in state.result(list_occurrences):
-        if occurrence.outcome == "skipped":
-            explained.add(occurrence.compile)
+        # Several breaks of one compile skip its frame once.
+        if occurrence.outcome == "skipped" and occurrence.compile not in explained:
+            if occurrence.event.compile:
+                explained.add(occurrence.compile)
             skips = found.setdefault(occurrence.event.root, _Skips())
             skips.site = skips.site or _root_cause(state, site_key(occurrence))
             skips.count += 1
@@ -51,17 +63,27 @@ def _add_breaks(state: AnalysisState, found: dict[Code, _Skips]) -> set[CompileK
 def _relevant_skips(state: AnalysisState) -> list[Skip]:
     """Return the functions that Dynamo did not try, unless functions that they call were compiled.
 
-    torch passes many functions of its own to Dynamo that are never meant to be compiled. They are
-    relevant only if nothing at all was compiled.
+    torch passes many functions of its own and of Python's standard library to Dynamo that are never
+    meant to be compiled. They are relevant only if nothing was compiled and no module explains it.
     """
     compiles = state.result(compiles_by_id)
+    is_explained = bool(compiles or _skipped_modules(state))
     with_compiled_callees = {code for event in compiles.values() for code in event.under}
     return [
         event
         for _, event in state.events(Skip)
-        if event.code not in with_compiled_callees
-        and (not compiles or state.owners.owner_of(event.code.file) != TORCH)
+        if not event.module
+        and event.code not in with_compiled_callees
+        and not (is_explained and state.owners.owner_of(event.code.file) in (TORCH, PYTHON))
     ]
+
+
+def _skipped_modules(state: AnalysisState) -> list[Skip]:
+    """Return the modules whose code Dynamo skips, though `Module.compile` was called on them.
+
+    They are relevant even if functions that they call were compiled, one graph for each.
+    """
+    return [event for _, event in state.events(Skip) if event.module]
 
 
 def _root_cause(state: AnalysisState, key: str) -> str:
@@ -80,4 +102,5 @@ def _describe(state: AnalysisState, code: Code, skips: _Skips) -> SkippedFrame:
         occurrences=skips.count,
         site=skips.site,
         reason=skips.error,
+        via=skips.via,
     )

@@ -22,7 +22,7 @@ class AnalysisState:
 
     def __init__(self, sessions: Sequence[Session]) -> None:
         if not sessions:
-            raise SessionError("there is no session to report on: start one with fullgraph run")
+            raise SessionError("there is no session to report on; start one with fullgraph run")
         self.sessions = tuple(sessions)
         self.headers: tuple[Header, ...] = tuple(session.header for session in sessions)
         self.owners = Owners(self.headers)

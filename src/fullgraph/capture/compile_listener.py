@@ -9,9 +9,12 @@ from collections import Counter
 from types import CodeType, FrameType
 from typing import Any
 
+import msgspec
+
 from fullgraph.capture.break_listener import BreakListener, is_compiled_directly
 from fullgraph.capture.dynamo_hooks import SETTINGS
 from fullgraph.capture.frame_records import FrameRecord, ListenerContext
+from fullgraph.capture.module_listener import ModuleListener
 from fullgraph.capture.stacks import describe_code
 from fullgraph.model.events import Backward, Code, Compile, CompileOutcome, Graph, Settings, Skip
 
@@ -21,11 +24,14 @@ _LATE_BACKWARD = "LAZY_BACKWARD"
 class CompileListener:
     """Emits `Compile`, `Skip`, `Graph`, `Backward` and `Settings`."""
 
-    def __init__(self, context: ListenerContext, breaks: BreakListener) -> None:
+    def __init__(
+        self, context: ListenerContext, breaks: BreakListener, modules: ModuleListener
+    ) -> None:
         self._emit = context.emit
         self._internals = context.internals
         self._records = context.records
         self._breaks = breaks
+        self._modules = modules
         self._settings: Settings | None = None
         # Functions that Dynamo did not try, though functions that they call may be compiled. The
         # key is the id of the code object: code that Dynamo made cannot always be hashed.
@@ -51,6 +57,7 @@ class CompileListener:
         if record.compile_id:
             self._emit_compile(record, _outcome(record, result, error))
         elif record.pending is None and error is None and is_compiled_directly():
+            self._modules.emit_unnoted(record.frame)
             self._emit_skip(record.frame.f_code, result)
 
     def _emit_skip(self, code: CodeType, result: Any) -> None:
@@ -60,6 +67,10 @@ class CompileListener:
             self._emit(Skip(described, str(getattr(result, "skip_reason", None) or "")))
 
     def _emit_compile(self, record: FrameRecord, outcome: CompileOutcome) -> None:
+        if outcome != "compiled":
+            _discard_graphs(record)
+        for graph in record.graphs:
+            self._emit(graph)
         self._emit(
             Compile(
                 id=record.compile_id,
@@ -74,6 +85,11 @@ class CompileListener:
                 counted_breaks=record.counted[0],
                 counted_graphs=record.counted[1],
                 counted_ops=record.counted_ops,
+                refused_graphs=record.refused_graphs,
+                discarded_graphs=record.discarded_graphs,
+                error_type=record.error_type,
+                error_reason=record.error_reason,
+                error_stack=record.error_stack,
             )
         )
 
@@ -120,19 +136,32 @@ class CompileListener:
         record.under = self._skipped_callers()
         record.nested = any(outer.compile_id for outer in self._records.stack[:-1])
         record.counted = self._count()
+        record.metrics_before = self._newest_metrics()
         record.started = time.perf_counter()
 
     def _finish(self, record: FrameRecord, error: BaseException | None) -> None:
         record.seconds = time.perf_counter() - record.started
-        breaks, graphs = self._count()
-        record.counted = (breaks - record.counted[0], graphs - record.counted[1])
-        metrics = self._internals.compilation_metrics()
-        if metrics and str(metrics[-1].compile_id) == record.torch_id:
-            record.guards = metrics[-1].guard_count
-            record.restarts = tuple(sorted(metrics[-1].restart_reasons or ()))
-            record.counted_ops = metrics[-1].graph_op_count
+        counted = _difference(self._count(), record.counted)
+        record.counted = _difference(counted, record.counted_inside)
+        outer = next((each for each in reversed(self._records.stack[:-1]) if each.compile_id), None)
+        if outer is not None:
+            outer.counted_inside = _sum(outer.counted_inside, counted)
+        metrics = self._newest_metrics()
+        # torch has no metrics of some compiles, and an older compile may have had the same id.
+        is_new = metrics is not None and metrics is not record.metrics_before
+        if is_new and str(metrics.compile_id) == record.torch_id:
+            record.guards = metrics.guard_count
+            record.restarts = tuple(sorted(metrics.restart_reasons or ()))
+            record.counted_ops = metrics.graph_op_count
         if error is not None and not isinstance(error, self._internals.break_errors):
             record.error = f"{type(error).__name__}: {_first_lines(str(error))}"
+            record.error_type = type(error).__name__
+            record.error_reason, record.error_stack = self._breaks.describe_error(record, error)
+
+    def _newest_metrics(self) -> Any:
+        """Return torch's newest metrics; None if there are none yet."""
+        metrics = self._internals.compilation_metrics()
+        return metrics[-1] if metrics else None
 
     def _unique_id(self, identifier: str) -> str:
         """Return a compile id that is not used yet: Dynamo counts from 0/0 again after a reset."""
@@ -166,14 +195,35 @@ class CompileListener:
             self._emit(settings)
 
     def before_graph(self, args: tuple[Any, ...], _: dict[str, Any]) -> None:
-        """Emit a graph that a backend is about to compile."""
+        """Keep a graph that a backend is about to compile; Dynamo may discard it later."""
         record = self._records.current
         if record is None:
             return
         output, module = args[0], args[1]
-        ops = sum(node.op.startswith("call_") for node in module.graph.nodes)
         backend = _backend_name(getattr(output, "compiler_fn", None))
-        self._emit(Graph(record.compile_id, record.root(), ops, backend))
+        trace_id = self._internals.compile_context.current_trace_id()
+        attempt = getattr(trace_id, "attempt", 0) or 0
+        if attempt != record.graphs_attempt:
+            _discard_graphs(record)
+            record.graphs_attempt = attempt
+        record.has_regions = _has_regions(module)
+        record.graphs.append(Graph(record.compile_id, record.root(), _count_ops(module), backend))
+
+    def after_graph(
+        self, args: tuple[Any, ...], _: dict[str, Any], __: Any, error: BaseException | None
+    ) -> None:
+        """Complete the graph; forget it if the backend did not accept it."""
+        record = self._records.current
+        if record is None or not record.graphs:
+            return
+        graph = record.graphs.pop()
+        if error is not None:
+            record.refused_graphs += 1
+            return
+        ops = _count_ops(args[1])
+        # Dynamo inlines compile regions that are used once before it calls the backend.
+        given = ops if record.has_regions else graph.ops
+        record.graphs.append(msgspec.structs.replace(graph, ops=given, changed_ops=ops - given))
 
     def before_callbacks_start(self, args: tuple[Any, ...], _: dict[str, Any]) -> None:
         """Start the time of a backward graph that is compiled late."""
@@ -196,14 +246,38 @@ class _BackwardTimer(threading.local):
 
 
 def _outcome(record: FrameRecord, result: Any, error: BaseException | None) -> CompileOutcome:
-    if record.at_limit:
-        return "limit"
     if error is not None:
         return "raised"
+    if record.at_limit:
+        return "limit"
     if getattr(result, "guarded_code", None) is not None:
         return "compiled"
     # Without a break or an error, Dynamo compiles nothing because the frame computes nothing.
     return "skipped" if record.breaks or record.error else "empty"
+
+
+def _count_ops(module: Any) -> int:
+    return sum(node.op.startswith("call_") for node in module.graph.nodes)
+
+
+def _has_regions(module: Any) -> bool:
+    """Return whether a graph calls a region of `torch.compiler.nested_compile_region`."""
+    targets = (node.target for node in module.graph.nodes if node.op == "call_function")
+    return any(getattr(target, "__name__", "") == "invoke_subgraph" for target in targets)
+
+
+def _discard_graphs(record: FrameRecord) -> None:
+    """Forget the graphs of an attempt that Dynamo does not use."""
+    record.discarded_graphs += len(record.graphs)
+    record.graphs.clear()
+
+
+def _difference(counts: tuple[int, int], others: tuple[int, int]) -> tuple[int, int]:
+    return counts[0] - others[0], counts[1] - others[1]
+
+
+def _sum(counts: tuple[int, int], others: tuple[int, int]) -> tuple[int, int]:
+    return counts[0] + others[0], counts[1] + others[1]
 
 
 def _first_lines(text: str) -> str:

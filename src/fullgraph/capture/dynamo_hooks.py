@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from fullgraph.errors import CaptureError
 
 _CONVERT = "torch._dynamo.convert_frame"
+_EVAL = "torch._dynamo.eval_frame"
 _SYMBOLIC = "torch._dynamo.symbolic_convert"
 
 
@@ -51,12 +52,22 @@ HOOKS = (
          "a break after which tracing resumes"),
     Hook(f"{_SYMBOLIC}:InstructionTranslatorBase.log_graph_break", (2, 10), None, "logged_break",
          "a break, before repeated ones are dropped from the log"),
+    Hook("torch._dynamo.exc:Unsupported.__init__", (2, 8), (2, 10), "raised_break",
+         "a break that may be handled without being logged"),
+    Hook(f"{_SYMBOLIC}:SpeculationEntry.fail_and_restart_analysis", (2, 8), (2, 10), "restart",
+         "a break after which the rest of the function runs in eager mode"),
     Hook("torch._dynamo.output_graph:OutputGraph.call_user_compiler", (2, 8), None, "graph",
          "a graph for a backend, whatever the backend is"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_start_callbacks", (2, 8), None,
          "callbacks_start", "the start of compiling a backward graph that is compiled late"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_end_callbacks", (2, 8), None,
          "callbacks_end", "the end of compiling such a backward graph"),
+    Hook(f"{_EVAL}:_TorchDynamoContext.__call__", (2, 8), None, "compile_call",
+         "a function or a method that torch.compile is given"),
+    Hook("torch._dynamo.decorators:set_stance.__init__", (2, 8), None, "stance",
+         "a stance that is set"),
+    Hook("torch._dynamo.decorators:set_stance.clone", (2, 8), None, "stance_copy",
+         "a stance that is set again because it decorates a function"),
 )  # fmt: skip
 
 # The entries of torch._dynamo.config that a session records.
@@ -125,6 +136,16 @@ def look_up(version: str, place: str) -> tuple[Any, str, Any]:
             f"torch {version} has no {module}.{path}, which capturing needs; upgrade fullgraph, "
             "or use a torch release that this version supports (2.8 to 2.15)"
         ) from None
+
+
+def is_skipped_by_rule(function: Any) -> bool:
+    """Return whether Dynamo skips the frames of a function because of the file it is in."""
+    return bool(import_module("torch._dynamo.trace_rules").check(function))
+
+
+def read_stance() -> Any:
+    """Return the stance that is set: its `stance`, `skip_guard_eval_unsafe` and `backend`."""
+    return import_module(_EVAL)._stance
 
 
 def import_dynamo() -> None:

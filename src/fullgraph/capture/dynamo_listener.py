@@ -20,7 +20,9 @@ from fullgraph.capture.break_listener import BreakListener
 from fullgraph.capture.compile_listener import CompileListener
 from fullgraph.capture.dynamo_hooks import HOOKS, Hook, look_up, read_internals
 from fullgraph.capture.frame_records import ListenerContext
+from fullgraph.capture.module_listener import ModuleListener
 from fullgraph.capture.recompile_listener import RecompileListener
+from fullgraph.capture.stance_listener import StanceListener
 from fullgraph.errors import CaptureError
 from fullgraph.installed_torch import OLDEST_TORCH, release_of
 from fullgraph.model.events import Event, Problem
@@ -36,7 +38,8 @@ class Capture:
         self._restore: list[Callable[[], None]] = []
         self._lock = threading.RLock()
         self._problems: set[str] = set()
-        self._compiles: CompileListener | None = None
+        # Listeners that emit some facts only once per subscriber.
+        self._repeating: tuple[CompileListener | ModuleListener | StanceListener, ...] = ()
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Call `subscriber` with every event from now on."""
@@ -44,8 +47,8 @@ class Capture:
             if not self._subscribers:
                 self._install()
             self._subscribers.append(subscriber)
-            if self._compiles is not None:
-                self._compiles.repeat_for_new_subscriber()
+            for listener in self._repeating:
+                listener.repeat_for_new_subscriber()
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
         """Stop calling `subscriber`; after the last one, Dynamo is as it was before."""
@@ -81,8 +84,13 @@ class Capture:
             torch_folder=os.path.dirname(str(torch.__file__)),
         )
         breaks = BreakListener(context)
-        self._compiles = CompileListener(context, breaks)
-        return breaks, self._compiles, RecompileListener(context)
+        modules = ModuleListener(context)
+        self._repeating = (
+            CompileListener(context, breaks, modules),
+            modules,
+            StanceListener(context),
+        )
+        return breaks, *self._repeating, RecompileListener(context)
 
     def _uninstall(self) -> None:
         for restore in reversed(self._restore):

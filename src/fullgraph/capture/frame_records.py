@@ -9,7 +9,10 @@ from typing import Any
 
 from fullgraph.capture.dynamo_hooks import DynamoInternals
 from fullgraph.capture.stacks import describe_code
-from fullgraph.model.events import Break, Code, Event, GuardFailure
+from fullgraph.model.events import Break, Code, Event, Graph, GuardFailure, Reason, Stack
+
+# The name of the function that wraps a function of Dynamo, on Python's stack.
+WRAPPER_NAME = "listening"
 
 
 @dataclass
@@ -29,16 +32,32 @@ class FrameRecord:
     guards: int | None = None
     restarts: tuple[str, ...] = ()
     breaks: int = 0
+    last_attempt: int = 0
     last_logged: BaseException | None = None
+    last_raised: BaseException | None = None
     # A break that ended the frame; how it ended is known only when Dynamo returns.
     pending: Break | None = None
     failures: tuple[GuardFailure, ...] = ()
     is_recompile: bool = False
     at_limit: bool = False
     error: str = ""
+    error_type: str = ""
+    error_reason: Reason | None = None
+    error_stack: Stack | None = None
+    # The graphs of the current attempt, and how many of all attempts did not remain.
+    graphs: list[Graph] = field(default_factory=list)
+    graphs_attempt: int = 0
+    # Whether the newest graph calls regions of torch.compiler.nested_compile_region.
+    has_regions: bool = False
+    refused_graphs: int = 0
+    discarded_graphs: int = 0
     # torch's own counts of breaks and graphs: at the start, then the differences.
     counted: tuple[int, int] = (0, 0)
     counted_ops: int | None = None
+    # The counts of compiles inside of this one, which have records of their own.
+    counted_inside: tuple[int, int] = (0, 0)
+    # The newest of torch's metrics when the compile started.
+    metrics_before: Any = None
 
     def root(self) -> Code:
         """Return the function that is being compiled."""

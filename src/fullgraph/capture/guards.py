@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from fullgraph.model.events import GuardFailure
@@ -23,7 +24,9 @@ _TENSOR = re.compile(
     r"check_tensor\((.+?), \S+, DispatchKeySet\(.*?\), (\S+), device=.*?, "
     r"requires_grad=(\w+), size=\[(.*?)\], stride=\[(.*?)\]\)"
 )
-_TORCH_SENTENCE = re.compile(r"^tensor '(.+?)' .*mismatch")
+_MISMATCH = re.compile(r"^tensor '(.+?)' .*mismatch")
+_NO_TENSOR = re.compile(r"^expected type of '(.+?)' to be ")
+_DIM_MARKING = "_has_dynamo_dim_marking"
 _MAX_GUARDS = 50
 
 
@@ -74,7 +77,7 @@ def _failed_leaves(
             # The value no longer exists; the guard on its container fails instead.
             leaves = []
         for leaf in leaves:
-            yield from _failed_parts(leaf, value)
+            yield from _failed_parts(leaf, value, scope, names)
     for child in _children(manager):
         yield from _failed_leaves(child, scope, names)
 
@@ -86,22 +89,39 @@ def _children(manager: Any) -> Iterator[Any]:
             yield from (child for child in pair if child is not None)
 
 
-def _failed_parts(leaf: Any, value: object) -> list[str]:
+def _failed_parts(
+    leaf: Any, value: object, scope: dict[str, object], names: dict[str, object]
+) -> list[str]:
+    """Return the conditions of a guard that do not hold; none if the guard passes."""
     try:
         if leaf(value):
             return []
     except Exception:
         return []
     parts: list[str] = list(leaf.verbose_code_parts())
-    return [_tensor_difference(part, value) or part for part in parts]
+    # A guard is a conjunction. Not every condition can be evaluated alone: check_tensor(...).
+    results = [_evaluate(part, scope, names) for part in parts]
+    failed = [part for part, result in zip(parts, results, strict=True) if result is False]
+    failed = failed or [part for part, held in zip(parts, results, strict=True) if held is None]
+    return [_tensor_difference(part, value) or part for part in failed or parts]
+
+
+def _evaluate(part: str, scope: dict[str, object], names: dict[str, object]) -> bool | None:
+    """Return whether a condition holds; None if it is not one that can be evaluated."""
+    try:
+        return bool(eval(_COMMENT.sub("", part), scope, names))
+    except Exception:
+        return None
 
 
 def _tensor_difference(part: str, value: Any) -> str | None:
     """Return what differs about a tensor; None if `part` does not check a tensor."""
     match = _TENSOR.match(part)
-    if match is None or not hasattr(value, "shape"):
+    if match is None:
         return None
     name, dtype, requires_grad, size, stride = match.groups()
+    if not isinstance(value, import_module("torch").Tensor):
+        return f"{name}: a tensor, now {_article(type(value).__name__)}"
     differences = []
     if dtype != str(value.dtype):
         differences.append(f"dtype {dtype}, now {value.dtype}")
@@ -130,11 +150,8 @@ def _failed_shapes(root: Any, scope: dict[str, object], names: dict[str, object]
         return
     for guard in root.get_epilogue_lambda_guards():
         for part in guard.verbose_code_parts():
-            try:
-                if eval(part, scope, names) is False:
-                    yield part
-            except Exception:
-                continue
+            if _evaluate(part, scope, names) is False:
+                yield part
 
 
 def _readable(part: str) -> str:
@@ -144,7 +161,21 @@ def _readable(part: str) -> str:
 
 
 def _distinct(parts: list[str]) -> list[str]:
-    """Return the parts once each, without torch's sentence about a tensor that is described."""
+    """Return the parts once each; of a sentence of torch and our words for the same, one."""
     seen = list(dict.fromkeys(part for part in parts if part))
     described = {part.split(": ", 1)[0] for part in seen if ": " in part}
-    return [part for part in seen if not described.intersection(_TORCH_SENTENCE.findall(part))]
+    not_tensors = {name for part in seen for name in _NO_TENSOR.findall(part)}
+    has_marking = any("_indices')" in part for part in seen)
+    return [
+        part
+        for part in seen
+        if described.isdisjoint(_MISMATCH.findall(part))
+        and not (part.split(": ", 1)[0] in not_tensors and ": a tensor, now " in part)
+        and not (has_marking and part.startswith(_DIM_MARKING))
+    ]
+
+
+def _article(name: str) -> str:
+    if name == "NoneType":
+        return "None"
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"

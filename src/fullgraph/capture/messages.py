@@ -19,6 +19,8 @@ _TAIL = re.compile(
     r"^Set TORCHDYNAMO_VERBOSE=1 ",
     re.MULTILINE,
 )
+# torch names the operator in which a break happened between the type and the fields.
+_OPERATOR = "Higher Order Operator: "
 # Some messages contain the repr of a large tensor; one screen is enough for a report.
 _LONGEST = 4000
 
@@ -46,7 +48,8 @@ def _parse_one(text: str) -> Reason:
             context = value
     return Reason(
         type=_type_line(head, has_fields=bool(fields)),
-        explanation=explanation,
+        # Without fields, all that torch says is in the lines themselves.
+        explanation=explanation if fields else _lines_below(head),
         hints=tuple(hint for hint in hints if hint),
         context=context,
     )
@@ -55,9 +58,16 @@ def _parse_one(text: str) -> Reason:
 def _type_line(head: str, *, has_fields: bool) -> str:
     """Return the line above the fields; sentences about the instruction may precede it."""
     lines = [line.strip() for line in head.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(_OPERATOR)]
     if not lines:
         return ""
     return lines[-1] if has_fields else lines[0]
+
+
+def _lines_below(head: str) -> str:
+    """Return the text if it has more than one line; a single line is the type of the break."""
+    text = _unindent(head)
+    return text if "\n" in text else ""
 
 
 def _unindent(value: str) -> str:

@@ -20,10 +20,11 @@ from typing import NoReturn
 
 import msgspec
 
+from fullgraph.capture.group_witness import GroupWitness
 from fullgraph.capture.header import describe_process
 from fullgraph.capture.store import CAPTURE_VARIABLE
 from fullgraph.errors import CaptureError, FullgraphError, ProgramError
-from fullgraph.files import replace_file
+from fullgraph.files import replace_file, unreadable
 from fullgraph.installed_torch import OLDEST_TORCH, release_of, torch_folder, torch_version
 from fullgraph.model.events import End
 from fullgraph.model.session import SUFFIX, LineEncoder
@@ -106,7 +107,7 @@ def _check_script(script: Path) -> None:
         # Compiling also finds errors that ast.parse accepts, such as a return outside a function.
         compile(source, str(script), "exec", dont_inherit=True)
     except OSError as error:
-        raise ProgramError(f"cannot read {script}: {error.strerror or error}") from None
+        raise ProgramError(unreadable(script, error)) from None
     except SyntaxError as error:
         place = f"{script}:{error.lineno}" if error.lineno else str(script)
         raise ProgramError(f"{place}: {error.msg}; the script is not valid Python") from None
@@ -157,11 +158,12 @@ class _RunnerSession:
 
 
 def _run_passing_signals(command: list[str], environment: dict[str, str]) -> int:
-    """Run the child and pass on the signals that another process sends to this one."""
+    """Run the child and pass on the signals that are sent to this process alone."""
     # If the parent ignores SIGCHLD, this process would not notice the end of the child.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     watched = {*_FORWARDED_SIGNALS, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    witness = GroupWitness()
     try:
         child = os.posix_spawn(
             command[0],
@@ -171,18 +173,37 @@ def _run_passing_signals(command: list[str], environment: dict[str, str]) -> int
             # Python ignores these two signals; a shell starts programs with the default action.
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
         )
-        while True:
-            received = signal.sigwaitinfo(watched)
-            if received.si_signo == signal.SIGCHLD:
-                ended, status = os.waitpid(child, os.WNOHANG)
-                if ended:
-                    return os.waitstatus_to_exitcode(status)
-            elif received.si_code <= 0:
-                # A process sent it to this one alone; the terminal sends signals to both.
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, received.si_signo)
+        return _pass_signals(child, watched, witness)
     finally:
+        witness.close()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _pass_signals(child: int, watched: set[signal.Signals], witness: GroupWitness) -> int:
+    """Pass signals on until the child ends; return its exit code, or minus a signal."""
+    while True:
+        received = signal.sigwaitinfo(watched)
+        if received.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+        # The terminal and `kill -- -GROUP` send a signal to the program as well.
+        elif not _is_for_the_group(received.si_signo, witness):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, received.si_signo)
+
+
+def _is_for_the_group(number: int, witness: GroupWitness) -> bool:
+    """Return whether a signal that this process has taken was sent to its group.
+
+    A pending signal does not count how often it was sent. If the group gets it again before the
+    witness is asked, the witness has one and this process two, so all of them are taken together.
+    """
+    is_for_the_group = False
+    while witness.was_signaled(number):
+        is_for_the_group = True
+        signal.sigtimedwait([number], 0)
+    return is_for_the_group
 
 
 def _run_without_signals(command: Sequence[str], environment: dict[str, str]) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import linecache
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from traceback import FrameSummary
+from traceback import FrameSummary, extract_tb
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
@@ -14,8 +15,12 @@ from fullgraph.model.events import Code, Frame, SourceLine, Stack
 
 _RESUME = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)$")
 # Files between the program and its compiled code, which are not part of the user's stack.
-_INTERNAL_FILES = re.compile(r"[/\\](torch[/\\]_dynamo|fullgraph[/\\]capture)[/\\]")
-_MAX_FRAMES = 60
+_INTERNAL_FILES = re.compile(
+    r"[/\\]torch[/\\]_dynamo[/\\]eval_frame\.py$|[/\\]fullgraph[/\\]capture[/\\]"
+)
+# The frames from this file on belong to the compiler.
+_COMPILER_FILE = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]convert_frame\.py$")
+_MAX_FRAMES = 200
 # Lines of source before and after a break.
 _EXCERPT_LINES = 2
 
@@ -50,14 +55,57 @@ def plain_name(name: str) -> tuple[str, int | None]:
     return inner, int(match[2])
 
 
-def build_stack(traced: Sequence[FrameSummary], spans: Sequence[Span]) -> Stack:
-    """Return the frames that called the compiled code, then the frames that are being traced."""
+def traced_stack(error: BaseException, torch_folder: str) -> list[FrameSummary]:
+    """Return the frames that Dynamo was tracing when an error happened, the outermost first.
+
+    torch adds them to some exceptions, and raises others in their place. Without them, the result
+    is the innermost line of the traceback outside of torch; nothing if there is none.
+    """
+    chain = list(_chain(error))
+    for each in chain:
+        stack = getattr(each, "real_stack", None)
+        if stack:
+            return list(stack)
+    frames = [frame for each in chain for frame in extract_tb(each.__traceback__)]
+    outside = [
+        frame
+        for frame in frames
+        if not frame.filename.startswith((torch_folder, "<"))
+        and not _INTERNAL_FILES.search(frame.filename)
+    ]
+    return outside[-1:]
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and those that it replaced, also if torch hides them in tracebacks."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def resume_name(function: str, line: int | None) -> str:
+    """Return Dynamo's name of the continuation of a function; its own name if `line` is None."""
+    return function if line is None else f"torch_dynamo_resume_in_{function}_at_{line}"
+
+
+def build_stack(traced: Sequence[FrameSummary], spans: Sequence[Span], root: Code) -> Stack:
+    """Return the frames that called the compiled code, then the frames that are being traced.
+
+    If Dynamo is not tracing, because it has not begun or has finished, the last frame is the start
+    of the function `root`, which it is compiling.
+    """
     below = [
         _Raw(
             entry.name, _frame(entry.filename, entry.lineno or 0, entry.name, _span_of(entry, span))
         )
         for entry, span in zip(traced, _align(spans, len(traced)), strict=True)
     ]
+    if not below:
+        start = _frame(root.file, root.line, root.function, UNKNOWN_SPAN)
+        name = resume_name(root.function, root.resumed_at)
+        below = [_Raw(name, start)]
     frames = _without_continuations([*_frames_above(), *below])
     return Stack(frames, min(len(below), len(frames)), _excerpt(frames))
 
@@ -84,17 +132,37 @@ def _span_of(entry: FrameSummary, fallback: Span) -> Span:
     )
 
 
-def _frames_above() -> list[_Raw]:
-    frames: list[_Raw] = []
+def nearest_caller(torch_folder: str) -> Frame | None:
+    """Return the innermost running frame outside of torch and fullgraph; None if there is none."""
     current: FrameType | None = sys._getframe(1)
-    while current is not None and len(frames) < _MAX_FRAMES:
-        code = current.f_code
-        if not _INTERNAL_FILES.search(code.co_filename):
-            frame = _frame(code.co_filename, current.f_lineno, code.co_name, _live_span(current))
-            frames.append(_Raw(code.co_name, frame))
+    while current is not None:
+        file = current.f_code.co_filename
+        if not file.startswith(torch_folder + os.sep) and not _INTERNAL_FILES.search(file):
+            return _frame(file, current.f_lineno, current.f_code.co_name, _live_span(current))
         current = current.f_back
-    frames.reverse()
-    return frames
+    return None
+
+
+def _frames_above() -> list[_Raw]:
+    """Return the frames of the program that led to the outermost compile on Python's stack."""
+    frames: list[FrameType] = []
+    current: FrameType | None = sys._getframe(1)
+    while current is not None:
+        if _COMPILER_FILE.search(current.f_code.co_filename):
+            frames.clear()
+        elif not _INTERNAL_FILES.search(current.f_code.co_filename):
+            frames.append(current)
+        current = current.f_back
+    frames = frames[:_MAX_FRAMES]
+    return [
+        _Raw(
+            frame.f_code.co_name,
+            _frame(
+                frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, _live_span(frame)
+            ),
+        )
+        for frame in reversed(frames)
+    ]
 
 
 def _live_span(frame: FrameType) -> Span:

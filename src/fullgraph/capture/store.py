@@ -16,7 +16,7 @@ _KEPT = 20
 
 
 def new_session() -> Path:
-    """A new, empty folder for one run; old ones beyond the last few are removed."""
+    """Create an empty folder for one run, remove old ones beyond the last few, and return it."""
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}-{os.getpid()}"
     problem = ""
     for folder in sessions_folders():
@@ -33,14 +33,19 @@ def new_session() -> Path:
 
 
 def prepare_session(folder: Path) -> Path:
-    """A folder that the user named; sessions of an earlier run would be merged with this one."""
+    """Create a folder that the user named and return it; SessionError if it is not empty.
+
+    Sessions of an earlier run in it would be merged with this one.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         held = next(folder.iterdir(), None)
     except OSError as error:
-        raise SessionError(f"cannot keep the session in {folder}: {error.strerror}") from None
+        raise SessionError(
+            f"cannot keep the session in {folder}: {error.strerror}; name another folder"
+        ) from None
     if held is not None:
-        raise SessionError(f"{folder} is not empty: name a new folder for this session")
+        raise SessionError(f"{folder} is not empty; name a new folder for this session")
     return folder
 
 

@@ -119,7 +119,8 @@ def _check_default(
     with watch() as session:
         outcome = _call(_compile(module, module.breaks), _make_inputs(module))
     ids = _ids(session.session().events)
-    failures = []
+    report = session.report()
+    failures = _unexplained(report)
     # An exception that eager mode raises too can end the call before anything is compiled.
     if identifier not in ids and not eager.raised:
         failures.append(f"compiled by default it breaks with {ids}")
@@ -127,7 +128,13 @@ def _check_default(
         f"compiled by default it differs from eager mode: {problem}"
         for problem in _problems(eager, outcome)
     ]
-    return session.report(), failures
+    return report, failures
+
+
+def _unexplained(report: Report) -> list[str]:
+    """Return what the report itself could not capture or explain."""
+    differences = [f"{each.what}: {each.why}" for each in report.disagreements if each.unexplained]
+    return differences + [problem.message for problem in report.problems]
 
 
 def _ids(events: Iterable[Event]) -> list[str | None]:

@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 # The history of the session format. Raise the number if an old reader would misread a new file.
-#   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end
+#   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end;
+#      later also stance, which old readers skip
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]
@@ -85,6 +86,13 @@ class Break(Struct, frozen=True, tag="break", tag_field="event", omit_defaults=T
     stack: Stack
     outcome: Resumption = "resumed"
     attempt: int = 0
+    # The class of Dynamo's exception, and the function of Dynamo that logged it. Both decide
+    # whether torch counts the break.
+    error: str = ""
+    logged_by: str = ""
+    # The types of the iterators and context managers that the function created before an earlier
+    # break. Dynamo knows how to trace them only where it saw their creation.
+    carried: tuple[str, ...] = ()
 
 
 class Compile(Struct, frozen=True, tag="compile", tag_field="event", omit_defaults=True):
@@ -107,22 +115,41 @@ class Compile(Struct, frozen=True, tag="compile", tag_field="event", omit_defaul
     counted_breaks: int = 0
     counted_graphs: int = 0
     counted_ops: int | None = None
+    # Graphs that are not part of the result: those that the backend did not accept, and those that
+    # it compiled before Dynamo started again or gave up.
+    refused_graphs: int = 0
+    discarded_graphs: int = 0
+    # What is known about an error that is not a graph break.
+    error_type: str = ""
+    error_reason: Reason | None = None
+    error_stack: Stack | None = None
 
 
 class Skip(Struct, frozen=True, tag="skip", tag_field="event", omit_defaults=True):
-    """Dynamo did not try to trace a function that `torch.compile` was given."""
+    """Dynamo did not try to trace a function that `torch.compile` was given.
+
+    If `Module.compile` was called on a module whose code Dynamo skips, `module` is its class,
+    `code` its `forward` and `caller` the line with that call, if it was seen.
+    """
 
     code: Code
     reason: str = ""
+    module: str = ""
+    caller: Frame | None = None
 
 
 class Graph(Struct, frozen=True, tag="graph", tag_field="event", omit_defaults=True):
-    """One FX graph that a backend compiled."""
+    """One FX graph that a backend compiled.
+
+    `ops` is what the backend got. Some backends change the graph itself, which torch counts
+    afterwards; `changed_ops` is the difference.
+    """
 
     compile: str
     root: Code
     ops: int
     backend: str = ""
+    changed_ops: int = 0
 
 
 class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_defaults=True):
@@ -148,14 +175,25 @@ class Settings(Struct, frozen=True, tag="settings", tag_field="event"):
     values: dict[str, bool | int | float | str | None]
 
 
+class Stance(Struct, frozen=True, tag="stance", tag_field="event", omit_defaults=True):
+    """`torch.compiler.set_stance` was called, at `caller` if that was seen."""
+
+    stance: str
+    force_backend: str = ""
+    skip_guard_eval_unsafe: bool = False
+    caller: Frame | None = None
+
+
 class Problem(Struct, frozen=True, tag="problem", tag_field="event", omit_defaults=True):
     """Something could not be captured, and the report says so.
 
-    After a fatal problem, nothing was captured in that process.
+    After a fatal problem, nothing was captured in that process. `command` is that of a child
+    process that could not be captured.
     """
 
     message: str
     fatal: bool = False
+    command: tuple[str, ...] = ()
 
 
 class End(Struct, frozen=True, tag="end", tag_field="event"):
@@ -164,4 +202,4 @@ class End(Struct, frozen=True, tag="end", tag_field="event"):
     seconds: float
 
 
-Event = Break | Compile | Skip | Graph | Recompile | Backward | Settings | Problem | End
+Event = Break | Compile | Skip | Graph | Recompile | Backward | Settings | Stance | Problem | End

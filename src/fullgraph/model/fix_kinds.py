@@ -14,10 +14,13 @@ from typing import Literal
 Kind = Literal["setting", "rewrite", "move", "guard", "escape", "mitigate"]
 
 # From the safest to the least safe:
-#   exact        the same result, bit for bit, and the same side effects
-#   specialized  exact; a new value of an input recompiles
-#   equal        the same result up to rounding
-#   reordered    output is printed or logged after the graph has run
-#   dropped      output is dropped in compiled code
-#   narrower     right only for the inputs that the text names
-Safety = Literal["exact", "specialized", "equal", "reordered", "dropped", "narrower"]
+#   exact            the same result, bit for bit, and the same side effects
+#   specialized      exact; a new value of an input recompiles
+#   equal            the same result up to rounding
+#   other_exception  exact; where the original raises, compiled code may raise another exception
+#   reordered        output is printed or logged after the graph has run
+#   dropped          output is dropped in compiled code
+#   narrower         right only for the inputs that the text names
+Safety = Literal[
+    "exact", "specialized", "equal", "other_exception", "reordered", "dropped", "narrower"
+]

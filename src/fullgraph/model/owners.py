@@ -23,6 +23,8 @@ TORCH = "torch"
 PYTHON = "python"
 # The top-level packages of the distribution `torch`.
 _PARTS_OF_TORCH = ("torch", "torchgen", "functorch")
+# Code that a user has typed has no file either.
+_TYPED_CODE = ("<stdin>", "<ipython-input-", "<python-input-")
 # A session may come from another operating system.
 _SEPARATORS = "/\\"
 
@@ -80,12 +82,30 @@ class Owners:
         return next((owner for owner in owners if owner != PYTHON), YOURS)
 
     def user_frame(self, frames: Sequence[Frame]) -> Frame | None:
-        """Return the innermost frame in the user's own code; None if there is none."""
-        return next((f for f in reversed(frames) if self.owner_of(f.file) == YOURS), None)
+        """Return the innermost frame in the user's own code; None if there is none.
+
+        Generated code counts only if there is no other: it may be the `__init__` of a data class
+        of a library.
+        """
+        owned = [frame for frame in reversed(frames) if self.owner_of(frame.file) == YOURS]
+        in_files = [frame for frame in owned if not is_generated(frame.file)]
+        return next(iter(in_files or owned), None)
+
+    def editable_frame(self, frames: Sequence[Frame]) -> Frame | None:
+        """Return the innermost frame in the code of the user or of a library; None without one."""
+        return next((f for f in reversed(frames) if not self.is_torch_or_stdlib(f.file)), None)
+
+    def line_of_user(self, frame: Frame, stack: Sequence[Frame]) -> Frame | None:
+        """Return the user's line that leads to `frame` in other code; None if it is the user's."""
+        return None if self.owner_of(frame.file) == YOURS else self.user_frame(stack)
+
+    def shown_frame(self, frame: Frame, stack: Sequence[Frame]) -> Frame | None:
+        """Return the nearest line that a reader can edit; None if that is `frame` itself."""
+        return self.editable_frame(stack) if self.is_torch_or_stdlib(frame.file) else None
 
     def is_torch_or_stdlib(self, file: str) -> bool:
         """Return whether a file belongs to torch or to Python itself, or is generated code."""
-        return file.startswith("<") or self.owner_of(file) in (TORCH, PYTHON)
+        return is_generated(file) or self.owner_of(file) in (TORCH, PYTHON)
 
     def display_path(self, file: str) -> str:
         """Return the path to show: relative to the working directory or to the package folder."""
@@ -102,6 +122,11 @@ class Owners:
             return YOURS
         owner = self._folders[found]
         return owner if owner is not None else _library(_below(file, found))
+
+
+def is_generated(file: str) -> bool:
+    """Return whether code has no file that a reader could open, as in `<string>`."""
+    return file.startswith("<") and not file.startswith(_TYPED_CODE)
 
 
 def display_path(file: str, directories: Iterable[str], packages: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, json
 
 from fullgraph.errors import ReportError
+from fullgraph.files import unreadable
 from fullgraph.model.events import CompileOutcome, Frame, GuardFailure, Problem, SourceLine
 
 # The history of the report format:
@@ -72,6 +73,8 @@ class CascadingBreak(Struct, frozen=True):
     function: str
     occurrences: int
     because: str
+    # See `BreakSite`.
+    shown: Frame | None = None
 
 
 class BreakSite(Struct, frozen=True):
@@ -107,9 +110,14 @@ class BreakSite(Struct, frozen=True):
     end_line: int | None
     end_column: int | None
     stack: tuple[Frame, ...]
+    # The nearest line of the user's or a library's code, for a break inside of torch, of Python's
+    # standard library or of generated code; None if the location itself can be opened and edited.
+    shown: Frame | None = None
+    # Other such lines that lead to the same location.
+    also_from: tuple[Frame, ...] = ()
 
 
-class RootCause(BreakSite, frozen=True):
+class RootCause(BreakSite, frozen=True, kw_only=True):
     """A break site that no other break causes, with the breaks and frames that depend on it."""
 
     rank: int
@@ -134,6 +142,19 @@ class SkippedFrame(Struct, frozen=True):
     # The key of the root cause; None if an error is the reason.
     site: str | None
     reason: str
+    # Your own line that compiles a module which Dynamo skips; otherwise None.
+    via: Frame | None = None
+
+
+class StanceFinding(Struct, frozen=True):
+    """A call of `torch.compiler.set_stance`, which changes what `torch.compile` does."""
+
+    stance: str
+    # The call as Python writes it, and what it does.
+    call: str
+    effect: str
+    # The line of the call; None if the stance was set before the capture started.
+    caller: Frame | None
 
 
 class RecompileFinding(Struct, frozen=True):
@@ -163,14 +184,34 @@ class GraphFinding(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A compile that ended in an error other than a graph break."""
+    """A compile that ended in an error other than a graph break.
+
+    `function` is the one that was compiled. The location is the line that failed, or the start of
+    the function if torch does not name a line.
+    """
 
     compile: str
     function: str
+    # The line that failed; the start of the function if that is not known.
     file: str
     line: int
     outcome: CompileOutcome
     error: str
+    # The registry id of the error; None if it has none.
+    id: str | None = None
+    # The name of the exception.
+    type: str = ""
+    explanation: str = ""
+    hints: tuple[str, ...] = ()
+    owner: str = ""
+    # As for a `BreakSite`.
+    via: Frame | None = None
+    stack: tuple[Frame, ...] = ()
+    excerpt: tuple[SourceLine, ...] = ()
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    shown: Frame | None = None
 
 
 class Disagreement(Struct, frozen=True):
@@ -181,6 +222,8 @@ class Disagreement(Struct, frozen=True):
     source: str
     theirs: int
     why: str
+    # How much of the difference no captured fact explains.
+    unexplained: int = 0
 
 
 class Report(Struct, frozen=True):
@@ -198,6 +241,8 @@ class Report(Struct, frozen=True):
     errors: tuple[Failure, ...]
     # What could not be captured or read back.
     problems: tuple[Problem, ...]
+    # What `torch.compiler.set_stance` was called with; reports of older versions do not have it.
+    stances: tuple[StanceFinding, ...] = ()
 
     def __str__(self) -> str:
         """Return the terminal report, so that `print(report)` shows it."""
@@ -216,7 +261,7 @@ def load_report(path: str | os.PathLike[str]) -> Report:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise ReportError(f"cannot read {file}: {error.strerror or error}") from None
+        raise ReportError(unreadable(file, error)) from None
     facts = _decode(data)
     if facts is None:
         raise ReportError(

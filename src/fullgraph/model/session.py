@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct, json
 
 from fullgraph.errors import SessionError
-from fullgraph.files import replace_file
+from fullgraph.files import replace_file, unreadable
 from fullgraph.model.events import (
     FORMAT_VERSION,
     Backward,
@@ -34,6 +34,7 @@ from fullgraph.model.events import (
     Settings,
     Skip,
     Stack,
+    Stance,
 )
 
 SUFFIX = ".jsonl"
@@ -44,7 +45,8 @@ class Header(Struct, frozen=True, tag="header", tag_field="event", omit_defaults
 
     format: int
     fullgraph: str
-    # The runner is `fullgraph run` itself: it knows the command and captures nothing.
+    # A runner captures nothing: `fullgraph run` itself, which knows the command, and a file with
+    # the child processes that could not be captured.
     role: Literal["program", "runner"] = "program"
     torch: str = ""
     python: str = ""
@@ -93,6 +95,9 @@ class _BreakLine(Struct, frozen=True, tag="break", tag_field="event", omit_defau
     stack: int
     outcome: Resumption = "resumed"
     attempt: int = 0
+    error: str = ""
+    logged_by: str = ""
+    carried: tuple[str, ...] = ()
 
 
 _Line = (
@@ -106,10 +111,13 @@ _Line = (
     | Recompile
     | Backward
     | Settings
+    | Stance
     | Problem
     | End
 )
 _T = TypeVar("_T", Reason, Stack)
+# The fields of a break that its line has as they are; it refers to its reasons and its stack.
+_COPIED_FIELDS = tuple(name for name in Break.__struct_fields__ if name not in ("reasons", "stack"))
 
 
 class LineEncoder:
@@ -131,8 +139,8 @@ class LineEncoder:
         lines: list[bytes] = []
         reasons = tuple(self._key(self._reasons, r, _ReasonLine, lines) for r in event.reasons)
         stack = self._key(self._stacks, event.stack, _StackLine, lines)
-        line = _BreakLine(event.compile, event.root, reasons, stack, event.outcome, event.attempt)
-        lines.append(self._encode(line))
+        facts = {name: getattr(event, name) for name in _COPIED_FIELDS}
+        lines.append(self._encode(_BreakLine(reasons=reasons, stack=stack, **facts)))
         return b"\n".join(lines) + b"\n"
 
     def _encode(self, value: Struct) -> bytes:
@@ -171,7 +179,7 @@ def load(path: str | os.PathLike[str]) -> Session:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise SessionError(f"cannot read {file}: {error.strerror or error}") from None
+        raise SessionError(unreadable(file, error)) from None
     if not data.strip():
         raise SessionError(f"{file} is empty; name a session that fullgraph run wrote")
     return _Reader(file, data).read()
@@ -210,7 +218,7 @@ def _first_bytes(file: Path) -> bytes:
         with file.open("rb") as opened:
             return opened.readline()
     except OSError as error:
-        raise SessionError(f"cannot read {file}: {error.strerror or error}") from None
+        raise SessionError(unreadable(file, error)) from None
 
 
 class _Reader:
@@ -283,12 +291,9 @@ class _Reader:
     def _event(self, line: _Line) -> Event | None:
         if isinstance(line, _BreakLine):
             return Break(
-                line.compile,
-                line.root,
-                tuple(self._reasons[key] for key in line.reasons),
-                self._stacks[line.stack],
-                line.outcome,
-                line.attempt,
+                reasons=tuple(self._reasons[key] for key in line.reasons),
+                stack=self._stacks[line.stack],
+                **{name: getattr(line, name) for name in _COPIED_FIELDS},
             )
         if isinstance(line, _ReasonLine):
             self._reasons[line.key] = line.reason

@@ -111,9 +111,20 @@ def _write_problem(error: Exception) -> None:
         sys.stderr.write(f"fullgraph: {message}\n")
 
 
+def _watch_children() -> None:
+    """Note child processes that are not captured; called while this folder is on sys.path."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    try:
+        importlib.import_module("_fullgraph_children").ChildProcesses(_FOLDER, here).watch()
+    except Exception as error:
+        sys.stderr.write(f"fullgraph: child processes are not watched: {error}\n")
+
+
 # Read here because the program may change its environment before it imports torch.
 _FOLDER = os.environ.get("FULLGRAPH_CAPTURE", "")
 _PLAN = os.environ.get("FULLGRAPH_PLAN", "")
+if _FOLDER:
+    _watch_children()
 _remove_from_path()
 _PATH = sys.path[:]
 if _FOLDER:
