@@ -197,8 +197,8 @@ def test_entries_with_one_type_are_told_apart_or_both_shown() -> None:
         "here",
     )
     matcher = Matcher(entries)
-    told = matcher.find("Same name\n  Explanation: The second one of them, of x.")
-    assert [each.id for each in told[0].candidates] == ["GB0002"]
+    matches = matcher.find("Same name\n  Explanation: The second one of them, of x.")
+    assert [each.id for each in matches[0].candidates] == ["GB0002"]
     (both,) = matcher.find("Same name")
     assert both.ambiguous
     assert [each.id for each in both.candidates] == ["GB0001", "GB0002"]

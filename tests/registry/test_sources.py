@@ -99,9 +99,9 @@ def test_an_address_is_asked_only_for_what_is_newer(site: Site) -> None:
 
     site.pages[REGISTRY] = answer
     first = sources.sync_url(site.address(REGISTRY))
-    told: list[str] = []
-    assert sources.sync_url(site.address(REGISTRY), progress=told.append) == first
-    assert "has not changed" in told[0]
+    messages: list[str] = []
+    assert sources.sync_url(site.address(REGISTRY), progress=messages.append) == first
+    assert "has not changed" in messages[0]
     assert site.sent == len(registry_bytes())
     assert site.asked[-1][1]["If-Modified-Since"] == "yesterday"
 
@@ -125,10 +125,10 @@ def test_a_server_that_keeps_failing_leaves_the_cache_and_says_how_old_it_is(sit
     assert kept is not None
     cache.store("latest", cache.Cached(kept.snapshot, kept.fetched - 3 * 86400))
     site.pages[REGISTRY] = lambda handler: handler.reply(500, b"")
-    told: list[str] = []
-    assert sources.sync_url(site.address(REGISTRY), progress=told.append) == good
-    assert "answers 500" in told[0]
-    assert "3 days ago" in told[0]
+    messages: list[str] = []
+    assert sources.sync_url(site.address(REGISTRY), progress=messages.append) == good
+    assert "answers 500" in messages[0]
+    assert "3 days ago" in messages[0]
 
 
 def test_without_a_cache_an_unreachable_address_is_an_error(site: Site) -> None:
@@ -299,13 +299,13 @@ def test_a_release_is_fetched_with_and_without_ranges(
     data = wheel_bytes()
     settings = serve_index(site, data, ranges=ranges)
     monkeypatch.setattr(index, "pip_settings", lambda: settings)
-    told: list[str] = []
-    (snapshot,) = sources.Releases(told.append).sync("2.99")
+    messages: list[str] = []
+    (snapshot,) = sources.Releases(messages.append).sync("2.99")
     assert (snapshot.release, len(snapshot.entries)) == ("2.99.1", 3)
     assert snapshot.sites is not None
     assert set(snapshot.sites) == {"GB0001", "GB0002"}
     assert (site.sent < len(data) / 10) is ranges
-    assert "MB downloaded" in told[0]
+    assert "MB downloaded" in messages[0]
 
     # A downloaded release is not downloaded again, and needs no index.
     before = len(site.asked)
@@ -327,9 +327,9 @@ def test_an_unreachable_index_falls_back_to_what_was_fetched(
     monkeypatch.setattr(index, "pip_settings", lambda: settings)
     (snapshot,) = sources.Releases().sync("2.99")
     site.pages.clear()
-    told: list[str] = []
-    assert sources.Releases(told.append).sync("2.99") == [snapshot]
-    assert "using the downloaded releases" in told[0]
+    messages: list[str] = []
+    assert sources.Releases(messages.append).sync("2.99") == [snapshot]
+    assert "using the downloaded releases" in messages[0]
     with pytest.raises(RegistryError, match="no torch wheel found"):
         sources.snapshot_named("2.98")
 

@@ -22,12 +22,15 @@ from fullgraph.model.events import (
     Compile,
     Event,
     Frame,
+    GuardFailure,
     Reason,
+    Recompile,
     SourceLine,
     Stack,
 )
-from fullgraph.model.report import Report
+from fullgraph.model.report import Failure, Report
 from fullgraph.model.session import Header, Session
+from fullgraph.registry.taxonomy import CATEGORIES, Category
 from fullgraph.render import formats, kinds
 from fullgraph.render import render as render_kind
 
@@ -95,7 +98,7 @@ def test_no_line_is_wider_than_the_terminal(
         return x * x.sum().item()
 
     report = compiled_call(talks, torch.ones(2))
-    for line in render(report, "text", width=width).splitlines():
+    for line in render(report, "text", width=width, is_terminal=True).splitlines():
         # A path or a name has no place to break at; everything else wraps.
         if len(line) > width:
             assert len(line.split()) <= 3, line
@@ -192,3 +195,162 @@ def test_paths_are_relative_to_the_folder_of_the_packages_or_of_the_program() ->
     frame = Frame("/site-packages/project/model.py", 7, "f")
     event = msgspec.structs.replace(occurrence(7), stack=Stack((frame,), 1, ()))
     assert " model.py:7  yours" in render(analyze([Session(project, (event,))]), "text")
+
+
+# Errors while compiling.
+
+
+def failure(error: str, **facts: object) -> Failure:
+    fields = {"compile": "0/0", "function": "forward", "file": "/home/model.py", "line": 7}
+    return Failure(**{**fields, "outcome": "raised", "error": error, **facts})  # type: ignore[arg-type]
+
+
+def with_errors(*errors: Failure) -> Report:
+    return msgspec.structs.replace(report_of(), errors=errors)
+
+
+def test_an_error_while_compiling_is_the_headline_and_comes_first() -> None:
+    broken = msgspec.structs.replace(report_of(occurrence(7)), errors=(failure("KeyError: 'x'"),))
+    text = render(broken, "text")
+    assert text.startswith("fullgraph  1 error while compiling, 1 root cause, 1 break site")
+    assert text.index("KeyError") < text.index("GB0001")
+    text = render(with_errors(failure("KeyError: 'x'")), "text")
+    assert text.startswith("fullgraph  1 error while compiling, no graph breaks")
+
+
+@pytest.mark.parametrize(
+    ("error", "means", "advice"),
+    [
+        ("BackendCompilerFailed: backend='b' raised: no", "The backend", 'backend="aot_eager"'),
+        ("TorchRuntimeError: RuntimeError", "An operation fails", "force_eager"),
+        ("FailOnRecompileLimitHit: Hard failure", "compiled too often", "recompile_limit"),
+        ("InternalTorchDynamoError: IndexError", "Dynamo itself failed", "torch.compiler.disable"),
+        ("SomeOtherError: no", "not a graph break", "force_eager"),
+    ],
+)
+def test_an_error_says_what_it_means_and_what_to_do(error: str, means: str, advice: str) -> None:
+    text = " ".join(render(with_errors(failure(error)), "text").split())
+    name, _, message = error.partition(": ")
+    assert f"! {name} /home/model.py:7" in text.replace(" model.py:7", " /home/model.py:7")
+    assert f"error {message}" in text
+    assert means.lower() in text.lower()
+    assert advice in text
+
+
+def test_an_error_shows_the_line_that_failed_and_your_line() -> None:
+    error = failure(
+        "TorchRuntimeError: no",
+        id="GB4315",
+        type="TorchRuntimeError",
+        file="/torch/nn/modules/linear.py",
+        line=130,
+        owner="torch",
+        shown=Frame("/home/model.py", 9, "forward", code="y = self.layer(x)"),
+        excerpt=(SourceLine(130, "    return F.linear(input)"),),
+        column=12,
+    )
+    lines = render(with_errors(error), "text").splitlines()
+    assert " !  GB4315  TorchRuntimeError" in lines
+    assert "    model.py:9  torch  while compiling forward()" in lines
+    assert "    > 9 | y = self.layer(x)" in lines
+    assert "    in     /torch/nn/modules/linear.py:130  return F.linear(input)" in lines
+    assert "    more   fullgraph explain GB4315" in lines
+
+
+def test_the_same_error_is_shown_once_with_its_number() -> None:
+    text = render(with_errors(*[failure("KeyError: 'x'")] * 3), "text")
+    assert text.startswith("fullgraph  3 errors while compiling")
+    assert text.count("KeyError") == 1
+    assert "while compiling forward(), 3 times" in text
+
+
+def test_a_suppressed_error_is_not_in_the_headline() -> None:
+    text = render(with_errors(failure("KeyError: 'x'", outcome="skipped")), "text")
+    assert text.startswith("fullgraph  no graph breaks")
+
+
+# Locations that a reader can open.
+
+
+def break_in_torch(*above: Frame) -> Break:
+    file = "/packages/torch/_dynamo/polyfills/os.py"
+    frames = (*above, Frame(file, 12, "stat", 5, code="return stat(p)"))
+    excerpt = (SourceLine(12, "    return stat(p)"),)
+    return msgspec.structs.replace(occurrence(7), stack=Stack(frames, len(frames), excerpt))
+
+
+def located(*events: Event) -> list[str]:
+    header = msgspec.structs.replace(
+        HEADER, torch_folder="/packages/torch", package_folders=("/packages",)
+    )
+    return render(analyze([Session(header, events)]), "text").splitlines()
+
+
+USER = Frame("/home/model.py", 7, "forward", code="if exists(p):")
+LIBRARY = Frame("/packages/lib/x.py", 3, "f", code="return exists(p)")
+
+
+def test_a_break_inside_of_torch_is_shown_at_your_line() -> None:
+    lines = located(break_in_torch(USER))
+    assert any(line.startswith("    model.py:7  torch") for line in lines)
+    assert "    > 7 | if exists(p):" in lines
+    assert "    in     torch/_dynamo/polyfills/os.py:12  return stat(p)" in lines
+    # Your line is printed once.
+    assert sum("exists(p)" in line for line in lines) == 1
+
+
+def test_a_break_that_a_library_leads_to_is_shown_there_and_names_your_line() -> None:
+    lines = located(break_in_torch(USER, LIBRARY))
+    assert any(line.startswith("    lib/x.py:3  torch") for line in lines)
+    assert "    > 3 | return exists(p)" in lines
+    assert "    from   model.py:7  if exists(p):" in lines
+
+
+def test_other_lines_that_lead_to_the_same_location_are_named() -> None:
+    other = msgspec.structs.replace(USER, line=9, code="return exists(q)")
+    lines = located(break_in_torch(USER), break_in_torch(other), break_in_torch(USER))
+    assert "    and    model.py:9  return exists(q)" in lines
+    assert sum("model.py:9" in line for line in lines) == 1
+
+
+# Nothing is cut but in a terminal.
+
+
+def recompile(*guards: str) -> Recompile:
+    code = Code("/home/model.py", 1, "forward")
+    return Recompile("0/1", code, (GuardFailure("0/0", guards),))
+
+
+def test_recompile_reasons_are_wrapped_and_never_cut() -> None:
+    guards = [f"x{number}: size(0) 2, now 3" for number in range(20)]
+    report = report_of(recompile(*guards))
+    for options in ({}, {"is_terminal": True}, {"width": 60, "is_terminal": True}):
+        text = render(report, "text", **options)
+        assert "…" not in text
+        assert "; ".join(guards) in " ".join(text.split())
+
+
+def test_source_and_explanations_are_cut_only_in_a_terminal() -> None:
+    source = "    value = f(" + ", ".join(f"argument_{n}" for n in range(20)) + ")"
+    event = occurrence(7, source=source)
+    event = msgspec.structs.replace(event, reasons=(Reason("Long", None, "word " * 100 + "end"),))
+    report = report_of(event)
+    text = render(report, "text")
+    assert "…" not in text
+    assert source.strip() in text
+    assert "word end" in " ".join(text.split())
+    text = render(report, "text", is_terminal=True)
+    assert "argument_19" not in text
+    assert text.count("…") == 2
+
+
+@pytest.mark.parametrize("category", CATEGORIES, ids=lambda each: each.name)
+def test_a_category_is_plain_text_that_fits(category: Category) -> None:
+    text = render_kind("category", category, "text", width=80)
+    outside_code = [line for line in text.splitlines() if not line.startswith("    ")]
+    assert max(map(len, outside_code)) <= 80
+    assert not re.search(r"^(#|\||```)", text, re.MULTILINE)
+    assert "\nWhat it is\n" in text
+    # Nothing is lost but the marks.
+    words = set(re.findall(r"\w+", category.page)) - {"python"}
+    assert words <= set(re.findall(r"\w+", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Set
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from fullgraph.errors import RegistryError
 from fullgraph.registry import cache
@@ -86,8 +86,7 @@ class Page(Struct, frozen=True):
     last_release: str | None
     gone_since: str | None
     explanation: str
-    # The name in JSON stays until the format changes.
-    how_to_fix: tuple[Advice, ...] = field(name="ways_out")
+    how_to_fix: tuple[Advice, ...]
     hints: tuple[str, ...]
     context: str
     # The release of the texts and the call sites.
@@ -196,6 +195,7 @@ def page(
     history = histories.history(identifier)
     # A message contains values: it distinguishes `print` from other builtins.
     category = category_of(readable_type(newest.type), message or readable(newest.explanation))
+    advice = advice_for(category, readable_type(newest.type), message or "")
     own = snapshot.sites.get(identifier, ()) if snapshot.sites else ()
     places = {} if own else histories.sites(identifier)
     last = max(places, key=sort_key) if places else snapshot.release
@@ -220,7 +220,7 @@ def page(
         last_release=history.last_release if history else None,
         gone_since=history.gone_since if history else None,
         explanation=_explanation(newest, added),
-        how_to_fix=_how_to_fix(category, hints, shared),
+        how_to_fix=_how_to_fix(advice, hints, shared),
         hints=hints,
         context=readable(newest.context),
         release=snapshot.release,
@@ -288,11 +288,11 @@ def _places(sites: Iterable[CallSite], release: str) -> tuple[Place, ...]:
     return tuple(Place(site.file, site.line, site.function, site.link(release)) for site in sites)
 
 
-def _how_to_fix(category: str, hints: tuple[str, ...], shared: Set[str]) -> tuple[Advice, ...]:
+def _how_to_fix(advice: str, hints: tuple[str, ...], shared: Set[str]) -> tuple[Advice, ...]:
     """Return our advice, then torch's hints for this entry, then hints that many entries share."""
     ordered = sorted(hints, key=lambda hint: hint in shared)
     return (
-        Advice(advice_for(category), "fullgraph"),
+        Advice(advice, "fullgraph"),
         *(Advice(hint, "torch") for hint in ordered),
     )
 

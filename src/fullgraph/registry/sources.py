@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fullgraph.errors import FullgraphError, RegistryError
+from fullgraph.files import unreadable
 from fullgraph.installed_torch import torch_folder
 from fullgraph.registry import cache
 from fullgraph.registry.entries import (
@@ -203,7 +204,7 @@ def snapshot_of_path(path: Path, name: str = "") -> Snapshot:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise RegistryError(f"cannot read {path}: {error.strerror}") from None
+        raise RegistryError(unreadable(path, error)) from None
     return _bare_snapshot(data, name or "latest", str(path))
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from fullgraph.errors import RegistryError
+from fullgraph.files import unreadable
 from fullgraph.registry.download import Downloader, UnreachableError, shown
 from fullgraph.registry.entries import REGISTRY_FILE
 from fullgraph.registry.package_index import is_url
@@ -37,7 +38,7 @@ def read_wheel(location: str, downloader: Downloader) -> dict[str, bytes]:
     except (zipfile.BadZipFile, EOFError) as error:
         raise RegistryError(f"{shown(location)} is not a wheel: {error}") from None
     except OSError as error:
-        raise RegistryError(f"cannot read {shown(location)}: {error.strerror or error}") from None
+        raise RegistryError(unreadable(shown(location), error)) from None
     if f"torch/{REGISTRY_FILE}" not in found:
         raise RegistryError(f"{shown(location)} has no registry; use torch 2.8 or later")
     return found

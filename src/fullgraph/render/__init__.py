@@ -7,7 +7,12 @@ page of a fixer. The docstring of a folder says what it renders. A file such as
     def render(value: Report, **options: object) -> str
 
 It returns the text, which ends in a newline, and ignores the options that it does not know. Options
-in use are `width` and `color` for a terminal, and `top` and `rest` for parts of a long result.
+in use are `width` and `color` for a terminal, `is_terminal` if the text goes to one, so that long
+lines may be cut, and `top` and `rest` for parts of a long result.
+
+A renderer never fails on a result, whatever its strings and numbers are. Its text can be encoded,
+and a text format has no control characters of the result. `tests/render/test_generated.py` checks
+that for `report/` and `fix/`.
 
 To add a format to a kind, add a file to its folder. To add a kind, add a folder with `__init__.py`,
 `text.py` and `json.py`; `fix/` for a `FixReport` also has `diff.py`. Both are found by listing the

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from msgspec import json
 
+from fullgraph.render._strings import map_strings
+from fullgraph.terminal import encodable
+
 
 def render(value: object, **_: object) -> str:
     """Return `value` as indented JSON, ending in a newline."""
-    return json.format(json.encode(value), indent=2).decode() + "\n"
+    try:
+        encoded = json.encode(value)
+    except UnicodeEncodeError:
+        # A file name that is not valid UTF-8 has halves of surrogate pairs.
+        encoded = json.encode(map_strings(value, encodable))
+    return json.format(encoded, indent=2).decode() + "\n"

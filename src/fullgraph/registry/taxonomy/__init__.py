@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from fullgraph.errors import RegistryError
+from fullgraph.registry.taxonomy.advice import specific_advice
 from fullgraph.registry.taxonomy.categories import Category, read_categories
 from fullgraph.registry.taxonomy.fixability import Fixability, derive_fixability
 from fullgraph.registry.taxonomy.rules import NAMED, OTHERWISE, RULES, STANDS_FOR_MANY, Rule
@@ -93,9 +94,14 @@ def fixability_of(
     return derive_fixability(id_, _BY_NAME[category_of(type_, explanation)], hints, explanation)
 
 
-def advice_for(category: str) -> str:
-    """Return the one-sentence advice of a category."""
-    return _BY_NAME[category].advice
+def advice_for(
+    category: str, type_: str = "", explanation: str = "", calls: tuple[str, ...] = ()
+) -> str:
+    """Return the advice for a break; that of its category if nothing more is known.
+
+    `calls` are the names of the functions that the user's code calls.
+    """
+    return specific_advice(type_, explanation, calls) or _BY_NAME[category].advice
 
 
 def title_of(category: str) -> str:

@@ -109,8 +109,10 @@ STANDS_FOR_MANY = (
 )
 NO_FAKE = r"no fake impl|register_fake"
 NAMED = (
+    # Reading the file system or the machine has no side effect.
     Rule("side-effects", r"`(print|input|open|breakpoint|exec)`"
-                    r"|`_?(warnings|time|datetime|posix|nt|sys|io|gc|signal|socket|subprocess)\."
+                    r"|`_?(warnings|time|datetime|sys|io|gc|signal|socket|subprocess)\."
+                    r"|`(posix|nt)\.(?!l?stat|access|listdir|scandir|readlink|get|cpu_count|uname)"
                     r"|`(\w+\.)?(manual_)?seed`|class `\w*(IO|Logger|Writer)"
                     r"|in file `[^`]*\b(logging|warnings|pdb|tqdm|random)\b"),
     Rule("distributed", r"`torch\.distributed|in file `[^`]*torch.distributed|class `ProcessGroup"),

@@ -12,13 +12,19 @@ TOP = 12
 
 
 def render(
-    audit: Audit, *, width: int = 80, color: bool = False, top: int | None = TOP, **_: object
+    audit: Audit,
+    *,
+    width: int = 80,
+    color: bool = False,
+    is_terminal: bool = False,
+    top: int | None = TOP,
+    **_: object,
 ) -> str:
     """Return one list per kind of missing information; `top` is the length of a list.
 
     None shows all entries.
     """
-    return joined(_lines(audit, Terminal(width, color), top))
+    return joined(_lines(audit, Terminal(width, color, cut=is_terminal), top))
 
 
 def _lines(audit: Audit, terminal: Terminal, top: int | None) -> Iterator[str]:

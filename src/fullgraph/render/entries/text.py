@@ -10,10 +10,16 @@ from fullgraph.terminal import Terminal, clean
 
 
 def render(
-    rows: list[Row], *, width: int = 80, color: bool = False, listed: str = "", **_: object
+    rows: list[Row],
+    *,
+    width: int = 80,
+    color: bool = False,
+    is_terminal: bool = False,
+    listed: str = "",
+    **_: object,
 ) -> str:
     """Return a table and the number of entries; `listed` says which entries these are."""
-    lines = list(row_lines(rows, Terminal(width, color)))
+    lines = list(row_lines(rows, Terminal(width, color, cut=is_terminal)))
     count = f"{len(rows)} {'entry' if len(rows) == 1 else 'entries'}"
     return joined([*lines, "", f"{count} {listed}"] if rows else [f"no entry {listed}"])
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.fix.report.model import Fix, FixReport, RemainingBreak, Verification
+from fullgraph.fix.report.model import BreakLocation, Fix, FixReport, RemainingBreak, Verification
 from fullgraph.model.fix_kinds import Safety
 from fullgraph.model.owners import this_process
-from fullgraph.terminal import Terminal, clean
+from fullgraph.render._lines import joined
+from fullgraph.render._strings import printable_strings
+from fullgraph.terminal import Terminal, clean, one_line
 
 _SAFETY: dict[Safety, str] = {
     "exact": "exact",
     "specialized": "exact; a new value recompiles",
     "equal": "equal up to rounding",
+    "other_exception": "exact; compiled code may raise another exception type",
     "reordered": "output is printed after the graph has run",
     "dropped": "output is dropped in compiled code",
     "narrower": "for these inputs only",
@@ -24,8 +27,8 @@ def render(
     report: FixReport, *, width: int = 100, color: bool = False, command: str = "", **_: object
 ) -> str:
     """Return a report; `command` is the program as the user has typed it, for what to do next."""
-    lines = _lines(report, Terminal(width, color), command)
-    return "".join(f"{line}\n" for line in lines)
+    lines = _lines(printable_strings(report), Terminal(width, color), command)
+    return joined(lines)
 
 
 def _lines(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]:
@@ -55,10 +58,13 @@ def _headline(report: FixReport, terminal: Terminal) -> Iterator[str]:
 
 
 def _fix(number: int, fix: Fix, terminal: Terminal) -> Iterator[str]:
-    where = f"{_path(fix.location.file)}:{fix.location.line}"
+    where = _place_of_fix(fix)
     yield ""
-    yield terminal.style(f"{number:>3}  {where}  {fix.title}", "bold")
-    facts = f"{fix.fixer}: {_SAFETY[fix.safety]}"
+    label = "mitigation: " if fix.kind == "mitigate" else ""
+    heading = f"{label}{where}  {one_line(fix.title)}"
+    for line in terminal.wrapped(heading, f"{number:>3}  ", _INDENT):
+        yield terminal.style(line, "bold")
+    facts = f"{one_line(fix.fixer)}: {_SAFETY[fix.safety]}{_removed(fix)}"
     if fix.diff:
         untested = f"; no call runs {_line_numbers(fix.unreached)}"
         facts += untested if fix.unreached else "; every changed line was run"
@@ -66,10 +72,18 @@ def _fix(number: int, fix: Fix, terminal: Terminal) -> Iterator[str]:
         facts += "; add this before anything is compiled:"
     yield from terminal.wrapped(facts, _INDENT, _INDENT)
     for line in fix.settings:
-        yield f"{_INDENT}{terminal.style(f'+ {line}', 'green')}"
-    for line in fix.diff.splitlines()[2:]:
+        yield f"{_INDENT}{terminal.style(f'+ {one_line(line)}', 'green')}"
+    # Source may have other characters that `splitlines` takes for the end of a line.
+    for line in fix.diff.removesuffix("\n").split("\n")[2:]:
         style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
         yield f"{_INDENT}{terminal.style(clean(line), style)}"
+
+
+def _removed(fix: Fix) -> str:
+    """Return what a fix does to the root causes; nothing if it removes one, as most do."""
+    if fix.kind == "mitigate":
+        return "; the break remains but costs less"
+    return f"; removes {fix.removes} root causes" if fix.removes > 1 else ""
 
 
 def _line_numbers(numbers: tuple[int, ...]) -> str:
@@ -80,18 +94,24 @@ def _line_numbers(numbers: tuple[int, ...]) -> str:
 def _remaining(number: int, remaining: RemainingBreak, terminal: Terminal) -> Iterator[str]:
     location = remaining.location
     name = f"{location.id}  {location.type}" if location.id else location.type
-    where = f"{_path(location.file)}:{location.line}"
+    where = _place_of_break(location)
     yield ""
     yield from terminal.wrapped(f"remaining: {where}  {name}", f"{number:>3}  ", _INDENT)
-    reasons = [
-        f"{each.fixer}: not applied, {each.reason} (line {each.line})"
-        if each.fixer
-        else each.reason
-        for each in remaining.refusals
-    ]
-    reasons += [f"{each.fixer}: tried {each.title}: {each.reason}" for each in remaining.rejected]
-    for reason in reasons or ["no fixer knows this pattern"]:
+    for reason in _reasons(remaining) or ["no fixer knows this pattern"]:
         yield from terminal.wrapped(reason, _INDENT, _INDENT + "  ")
+
+
+def _reasons(remaining: RemainingBreak) -> list[str]:
+    """Return one reason per fixer. A candidate that was tried again has the last result."""
+    by_fixer: dict[str, dict[str, str]] = {}
+    for refusal in remaining.refusals:
+        if refusal.fixer:
+            reason = f"not applied, {refusal.reason} (line {refusal.line})"
+            by_fixer.setdefault(refusal.fixer, {})[reason] = reason
+    for each in remaining.rejected:
+        by_fixer.setdefault(each.fixer, {})[each.title] = f"tried {each.title}: {each.reason}"
+    unnamed = [each.reason for each in remaining.refusals if not each.fixer]
+    return unnamed + [f"{fixer}: {'; '.join(found.values())}" for fixer, found in by_fixer.items()]
 
 
 def _guards(report: FixReport, terminal: Terminal) -> Iterator[str]:
@@ -101,8 +121,10 @@ def _guards(report: FixReport, terminal: Terminal) -> Iterator[str]:
     yield ""
     yield f"{len(report.guards)} value guards, together {cost:.0f} µs per call:"
     for guard in report.guards:
-        where = f"{_path(guard.file)}:{guard.line}"
-        yield terminal.clipped(f"{_INDENT}{where}  {guard.input} is {clean(guard.value)}")
+        where = _place(guard.file, guard.line)
+        what = "size" if guard.kind == "shape" else "value"
+        text = f"{where}  a {what} computed from {one_line(guard.input)} is {one_line(guard.value)}"
+        yield from terminal.wrapped(text, _INDENT, _INDENT + "  ")
     failed = sum(bool(guard.failed) for guard in report.guards)
     if failed:
         yield f"{_INDENT}a new value recompiles; {failed} of these guards failed on varied inputs"
@@ -115,12 +137,20 @@ def _end(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]:
     else:
         line = verification_line(report.verification)
         yield from terminal.wrapped(f"verification: {line}", "", "  ")
-        if command and any(fix.kind != "guard" for fix in report.fixes):
-            yield f"apply with: fullgraph fix --apply {command}"
-        if command:
-            yield f"run with these fixes, without changing files: fullgraph run --fix {command}"
+        yield from _next_steps(report, command)
     if report.out_of_time:
         yield "time limit reached before all candidates were tried; raise it with --time"
+
+
+def _next_steps(report: FixReport, command: str) -> Iterator[str]:
+    """Yield the commands that use the fixes; none that would refuse to."""
+    if not command or report.verification.problems:
+        return
+    if any(fix.kind != "guard" for fix in report.fixes):
+        force = "--force " if report.verification.is_slower else ""
+        label = "apply although it is slower" if force else "apply with"
+        yield f"{label}: fullgraph fix --apply {force}{command}"
+    yield f"run with these fixes, without changing files: fullgraph run --fix {command}"
 
 
 def verification_line(facts: Verification) -> str:
@@ -142,15 +172,38 @@ def verification_line(facts: Verification) -> str:
         parts.append(f"{facts.varied_sites} break {word} with varied inputs")
     parts.append("no new recompilation" if not facts.recompilations else "repeated calls recompile")
     if facts.speedup is not None:
-        parts.append(_speed(facts.speedup))
+        parts.append(_speed(facts, facts.speedup))
     return ", ".join(parts)
 
 
-def _speed(speedup: float) -> str:
-    if speedup >= 1:
+def _speed(facts: Verification, speedup: float) -> str:
+    if facts.is_faster:
         return f"{speedup:.1f}x faster"
-    return f"SLOWER: a call takes {1 / speedup:.2f} times as long"
+    if facts.is_slower:
+        by = f": a call takes {1 / speedup:.2f} times as long" if speedup > 0 else ""
+        return f"SLOWER{by}"
+    return "as fast as before"
+
+
+def _place_of_fix(fix: Fix) -> str:
+    """Return where the fix changes the source, and the break if that is in another file."""
+    if fix.changed_file is None or fix.changed_file == fix.location.file:
+        return _place_of_break(fix.location)
+    changed = _place(fix.changed_file, fix.changed_line or 1)
+    return f"{changed} (break in {_place(fix.location.file, fix.location.line)})"
+
+
+def _place_of_break(location: BreakLocation) -> str:
+    """Return the location of a break; first a line that can be edited if it is in torch."""
+    place = _place(location.file, location.line)
+    if location.shown is None:
+        return place
+    return f"{_place(location.shown.file, location.shown.line)} (break in {place})"
+
+
+def _place(file: str, line: int) -> str:
+    return f"{_path(file)}:{line}"
 
 
 def _path(file: str) -> str:
-    return clean(this_process().display_path(file))
+    return one_line(this_process().display_path(file))

@@ -46,7 +46,7 @@ def _example(case: Case, terminal: Terminal) -> Iterator[str]:
     if case.about:
         yield from terminal.wrapped(" ".join(case.about.split()), _INDENT, _INDENT)
     yield ""
-    yield from _code(case.program)
+    yield from _code(case.code)
     if case.diff:
         yield ""
         yield f"{_INDENT}becomes"

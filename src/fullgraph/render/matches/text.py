@@ -12,9 +12,16 @@ from fullgraph.render.matches import Matches
 from fullgraph.terminal import Terminal
 
 
-def render(matches: Matches, *, width: int = 80, color: bool = False, **_: object) -> str:
+def render(
+    matches: Matches,
+    *,
+    width: int = 80,
+    color: bool = False,
+    is_terminal: bool = False,
+    **_: object,
+) -> str:
     """Return the entries, in the order of their breaks in the text."""
-    return joined(_lines(matches, Terminal(width, color)))
+    return joined(_lines(matches, Terminal(width, color, cut=is_terminal)))
 
 
 def _lines(matches: Matches, terminal: Terminal) -> Iterator[str]:

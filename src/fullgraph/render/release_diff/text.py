@@ -10,9 +10,16 @@ from fullgraph.render.entries.text import row_lines
 from fullgraph.terminal import Terminal
 
 
-def render(difference: Difference, *, width: int = 80, color: bool = False, **_: object) -> str:
+def render(
+    difference: Difference,
+    *,
+    width: int = 80,
+    color: bool = False,
+    is_terminal: bool = False,
+    **_: object,
+) -> str:
     """Return the counts, then the new, retired, revived and reworded entries."""
-    return joined(_lines(difference, Terminal(width, color)))
+    return joined(_lines(difference, Terminal(width, color, cut=is_terminal)))
 
 
 def _lines(difference: Difference, terminal: Terminal) -> Iterator[str]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import unicodedata
-
-from fullgraph.model.report import BreakSite, Report, RootCause
-from fullgraph.terminal import clean
+from fullgraph.model.report import Report, RootCause
+from fullgraph.render.report._errors import raised_errors
+from fullgraph.terminal import one_line
 
 
 def headline_parts(report: Report) -> list[str]:
-    """Return the parts of the first line: the breaks, the graphs, the compile time."""
+    """Return the parts of the first line: errors and breaks, the graphs, the compile time."""
     summary = report.summary
-    if not summary.compiles and not summary.occurrences:
+    errors = sum(raised_errors(report).values())
+    if not summary.compiles and not summary.occurrences and not errors:
         return [_nothing_compiled(report)]
     compiled = f"{count(summary.graphs, 'graph')}, {count(summary.ops, 'op')} compiled"
     digits = 1 if summary.compile_seconds >= 1 else 2
-    parts = [_breaks(report), compiled, f"{summary.compile_seconds:.{digits}f} s compiling"]
+    findings = _breaks(report)
+    if errors:
+        findings = f"{count(errors, 'error')} while compiling, {findings}"
+    parts = [findings, compiled, f"{summary.compile_seconds:.{digits}f} s compiling"]
     if summary.recompiles:
         parts.append(count(summary.recompiles, "recompile"))
     return parts
@@ -26,6 +29,10 @@ def _nothing_compiled(report: Report) -> str:
         return "nothing was captured; the reason is below"
     if report.summary.skipped_frames:
         return "nothing was compiled: Dynamo skipped every frame"
+    for stance in report.stances:
+        if stance.stance != "default":
+            call, effect = one_line(stance.call), one_line(stance.effect)
+            return f"nothing was compiled; {call} is used: {effect}"
     return "nothing was compiled: the program ran no code under torch.compile"
 
 
@@ -64,28 +71,7 @@ def _functions(names: tuple[str, ...]) -> str:
 
 def short_name(qualified: str) -> str:
     """Return `Model.forward`, and only the last name of a function inside another function."""
-    return clean(qualified.rsplit("<locals>.", 1)[-1])
-
-
-def pointer(site: BreakSite, line: str, shown: str) -> str:
-    """Return `^^^^` under the part of the line that breaks; empty if the column is unknown."""
-    if site.column is None:
-        return ""
-    removed = len(clean(line)) - len(shown)
-    before = clean(line[: site.column - 1])[removed:]
-    end = site.end_column if site.end_line is None and site.end_column else len(line.rstrip()) + 1
-    marked = clean(line[site.column - 1 : max(end - 1, site.column)])
-    return " " * _columns(before) + "^" * max(1, _columns(marked))
-
-
-def _columns(text: str) -> int:
-    """Return how many columns a terminal uses for `text`."""
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def one_line(text: str) -> str:
-    """Return `text` without line breaks and control characters."""
-    return " ".join(clean(text).split())
+    return one_line(qualified.rsplit("<locals>.", 1)[-1])
 
 
 def shorten(text: str, longest: int) -> str:

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from fullgraph.model.events import Frame
 from fullgraph.model.owners import YOURS, display_path
-from fullgraph.model.report import BreakSite, RecompileFinding, Report, RootCause, SkippedFrame
-from fullgraph.render.report._phrases import (
-    headline_parts,
-    impact,
-    one_line,
-    pointer,
-    short_name,
-    shorten,
-    times,
+from fullgraph.model.report import (
+    BreakSite,
+    CascadingBreak,
+    Failure,
+    RecompileFinding,
+    Report,
+    RootCause,
+    SkippedFrame,
 )
-from fullgraph.terminal import Terminal, clean
+from fullgraph.render._strings import printable_strings
+from fullgraph.render.report._errors import meaning_of, message_of, raised_errors, type_of
+from fullgraph.render.report._phrases import headline_parts, impact, short_name, shorten, times
+from fullgraph.render.report._source import (
+    Location,
+    line_of,
+    shown_location,
+    source_rows,
+    stopped_at,
+    text_of,
+)
+from fullgraph.terminal import Terminal, one_line
 
 TOP = 10
+# Longer explanations are shortened in a terminal.
 _LONGEST_EXPLANATION = 320
 _NO_ID = "------"
+# A line is not broken here.
+_KEPT_SPACE = "\xa0"
 _MOST_FIXERS = 3
 
 
@@ -29,6 +44,7 @@ def render(
     *,
     width: int = 80,
     color: bool = False,
+    is_terminal: bool = False,
     top: int | None = TOP,
     rest: str = "fullgraph report --all",
     **_: object,
@@ -36,9 +52,9 @@ def render(
     """Return the report as lines that fit into `width`.
 
     `top` is the number of root causes to show; None shows all. `rest` is the command that shows
-    the others.
+    the others. Nothing is cut unless `is_terminal`.
     """
-    writer = _Writer(report, Terminal(width, color), top, rest)
+    writer = _Writer(report, Terminal(width, color, cut=is_terminal), top, rest)
     return "\n".join(line.rstrip() for line in writer.lines()) + "\n"
 
 
@@ -47,27 +63,30 @@ class _Writer:
 
     def __init__(self, report: Report, terminal: Terminal, top: int | None, rest: str) -> None:
         self._report = report
+        self._terminal = terminal
         self._width = terminal.width
         self._style = terminal.style
         self._wrapped = terminal.wrapped
-        self._clipped = terminal.clipped
         self._top = top
         self._rest = rest
         self._ranks = {cause.key: cause.rank for cause in report.causes}
+        self._errors = raised_errors(report)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the report."""
         yield from self._headline()
+        yield from self._failures()
         shown = self._report.causes[: self._top]
         for cause in shown:
-            yield from self._cause(cause)
+            # The stack is not shown, and may be long.
+            yield from self._cause(printable_strings(msgspec.structs.replace(cause, stack=())))
         hidden = len(self._report.causes) - len(shown)
         if hidden:
             yield ""
             yield f"{hidden} more {'root cause' if hidden == 1 else 'root causes'}: {self._rest}"
         yield from self._section("skipped frames (run in eager mode)", self._skipped_frames())
+        yield from self._section("stances (change what torch.compile does)", self._stances())
         yield from self._section("recompiles", self._recompiles())
-        yield from self._section("errors while compiling", self._errors())
         yield from self._section("differences from torch's own counts", self._disagreements())
         yield from self._section("not captured", self._problems())
 
@@ -85,75 +104,128 @@ class _Writer:
                 yield self._style(line, "bold")
             indent = " " * len(indent)
 
+    def _failures(self) -> Iterator[str]:
+        """Yield the errors that reached the program."""
+        for failure, number in list(self._errors.items())[: self._top]:
+            shown = msgspec.structs.replace(failure, stack=())
+            yield from self._failure(printable_strings(shown), number)
+        hidden = len(self._errors) - len(list(self._errors)[: self._top])
+        if hidden:
+            yield ""
+            yield f"{hidden} more {'error' if hidden == 1 else 'errors'}: {self._rest}"
+
+    def _failure(self, failure: Failure, number: int) -> Iterator[str]:
+        yield ""
+        type_ = one_line(type_of(failure)) or "error"
+        heading = f"{one_line(failure.id)}  {type_}" if failure.id else type_
+        location = shown_location(failure)
+        function = f"while compiling {short_name(failure.function)}(){times(number)}"
+        yield from self._heading(" !  ", heading, location, failure.owner, function)
+        yield from self._source(failure, location)
+        meaning = meaning_of(failure)
+        yield from self._labelled("error", message_of(failure))
+        if failure.explanation and one_line(failure.explanation) not in message_of(failure):
+            yield from self._labelled("why", self._shortened(failure.explanation))
+        yield from self._labelled("means", meaning.means)
+        yield from self._labelled("fix", meaning.advice)
+        if failure.id is not None:
+            yield from self._labelled("more", f"fullgraph explain {failure.id}")
+
     def _cause(self, cause: RootCause) -> Iterator[str]:
         yield ""
-        yield from self._cause_heading(cause)
-        yield from self._code_frame(cause)
-        if cause.via is not None:
-            via = f"{self._path(cause.via.file)}:{cause.via.line}  {clean(cause.via.code)}"
-            yield from self._labelled("from", via)
-        why = shorten(one_line(cause.explanation), _LONGEST_EXPLANATION)
+        location = shown_location(cause)
+        start = f"{cause.rank:>2}  "
+        type_ = f"{one_line(cause.id or '') or _NO_ID}  {one_line(cause.type)}"
+        yield from self._heading(start, type_, location, cause.owner, impact(cause))
+        yield from self._source(cause, location)
+        why = self._shortened(cause.explanation)
         if why:
             yield from self._labelled("why", why)
         yield from self._labelled("fix", cause.advice)
         yield from self._fixers(cause)
-        for cascade in cause.cascades:
-            place = f"{self._path(cascade.file)}:{cascade.line}{times(cascade.occurrences)}"
-            name = f"{cascade.id or _NO_ID} {clean(cascade.type)} ({place})"
-            yield from self._labelled("└ also", f"{name}: {cascade.because}")
+        for cascade in cause.cascades[: self._top]:
+            yield from self._labelled("└ also", self._cascade(cascade))
+        yield from self._more(len(cause.cascades), "    └ ")
         if cause.id is not None:
             yield from self._labelled("more", f"fullgraph explain {cause.id}")
+
+    def _cascade(self, cascade: CascadingBreak) -> str:
+        place = self._place(cascade.shown or cascade)
+        name = f"{one_line(cascade.id or '') or _NO_ID} {one_line(cascade.type)}"
+        return f"{name} ({place}{times(cascade.occurrences)}): {cascade.because}"
+
+    def _shortened(self, explanation: str) -> str:
+        text = one_line(explanation)
+        return shorten(text, _LONGEST_EXPLANATION) if self._terminal.cut else text
 
     def _fixers(self, cause: RootCause) -> Iterator[str]:
         """Yield the fixers that serve a root cause; nothing if there is none."""
         from fullgraph.fix.declarations import serving_fixers
 
-        serving = serving_fixers(cause.id, cause.category)
+        serving = serving_fixers(cause.id, cause.category, text_of(cause))
         if serving.fixers:
             names = ", ".join(serving.names[:_MOST_FIXERS])
             yield from self._labelled("fix", f"{serving.claim}: {names}")
 
-    def _cause_heading(self, cause: RootCause) -> Iterator[str]:
-        start = f"{cause.rank:>2}  {cause.id or _NO_ID}  "
-        type_ = clean(cause.type)
-        place = f"{self._path(cause.file)}:{cause.line}"
-        effect = impact(cause)
-        single = f"{start}{type_:<36}  {cause.owner:<9}  {place}  {effect}"
+    def _heading(
+        self, start: str, type_: str, location: Location, owner: str, effect: str
+    ) -> Iterator[str]:
+        """Yield the type, the location, the owner and the effect of a finding."""
+        place = self._place(location)
+        owner = one_line(owner)
+        single = f"{start}{type_:<44}  {owner:<9}  {place}  {effect}"
         if len(single) <= self._width:
             yield (
-                f"{self._style(start, 'bold')}{self._style(f'{type_:<36}', 'bold')}  "
-                f"{self._owner(f'{cause.owner:<9}')}  {self._style(place, 'cyan')}  {effect}"
+                f"{self._style(f'{start}{type_:<44}', 'bold')}  "
+                f"{self._owner(f'{owner:<9}')}  {self._style(place, 'cyan')}  {effect}"
             )
             return
-        room = self._width - len(start)
-        for index, line in enumerate(textwrap.wrap(type_, room) or [""]):
-            yield self._style((start if index == 0 else " " * len(start)) + line, "bold")
-        if 4 + len(place) + len(cause.owner) + len(effect) + 4 <= self._width:
-            yield f"    {self._style(place, 'cyan')}  {self._owner(cause.owner)}  {effect}"
+        for line in self._wrapped(type_, start, " " * len(start)):
+            yield self._style(line, "bold")
+        where = f"    {self._style(place, 'cyan')}"
+        if owner:
+            where += f"  {self._owner(owner)}"
+        if 4 + len(place) + len(owner) + len(effect) + 4 <= self._width:
+            yield f"{where}  {effect}"
         else:
-            yield f"    {self._style(place, 'cyan')}  {self._owner(cause.owner)}"
+            yield where
             yield from self._wrapped(effect, "    ", "    ")
+
+    def _source(self, finding: BreakSite | Failure, location: Location) -> Iterator[str]:
+        """Yield the source at a location, where Dynamo stopped, and the lines that lead there."""
+        yield from self._code_frame(location)
+        stopped = stopped_at(finding)
+        if location != stopped:
+            yield from self._labelled("in", f"{self._place(stopped)}  {line_of(stopped)}")
+        via = finding.via
+        if via is not None and (via.file, via.line) != (location.file, location.line):
+            yield from self._labelled("from", self._line(via))
+        if isinstance(finding, BreakSite):
+            yield from self._other_callers(finding.also_from)
+
+    def _other_callers(self, frames: Sequence[Frame]) -> Iterator[str]:
+        for frame in frames[: self._top]:
+            yield from self._labelled("and", self._line(frame))
+        yield from self._more(len(frames), "    ")
+
+    def _line(self, frame: Frame) -> str:
+        return f"{self._place(frame)}  {one_line(frame.code)}"
 
     def _owner(self, owner: str) -> str:
         return self._style(owner, "green" if owner.strip() == YOURS else "yellow")
 
-    def _code_frame(self, site: BreakSite) -> Iterator[str]:
-        """Yield the source around the break, with a pointer below its line."""
-        if not site.excerpt:
-            return
-        lines = [line for line in site.excerpt if line.number <= (site.end_line or site.line) + 1]
-        texts = textwrap.dedent("\n".join(clean(line.text) for line in lines)).split("\n")
-        digits = len(str(lines[-1].number))
-        for line, text in zip(lines, texts, strict=True):
-            if line.number < site.line and not text.strip():
-                continue
-            mark = ">" if line.number == site.line else " "
-            row = f"    {mark} {line.number:>{digits}} | {text}"
-            yield self._style(self._clipped(row), "" if mark == ">" else "dim")
-            below = pointer(site, line.text, text) if line.number == site.line else ""
-            if below:
-                bar = f"      {' ' * digits} | "
-                yield self._style((bar + below)[: self._width], "red")
+    def _code_frame(self, location: Location) -> Iterator[str]:
+        """Yield the source around a location, with a pointer below its line."""
+        rows = list(source_rows(location))
+        digits = max((len(str(row.number)) for row in rows), default=0)
+        for row in rows:
+            mark = ">" if row.is_marked else " "
+            line = f"    {mark} {row.number:>{digits}} | {row.text}"
+            yield self._style(self._terminal.clipped(line), "" if row.is_marked else "dim")
+            if row.pointer:
+                below = f"      {' ' * digits} | {row.pointer}"
+                visible = below[: self._width] if self._terminal.cut else below
+                yield self._style(visible, "red")
 
     def _section(self, title: str, rows: Iterator[str]) -> Iterator[str]:
         """Yield a title and the rows; nothing if there are no rows."""
@@ -168,7 +240,8 @@ class _Writer:
     def _skipped_frames(self) -> Iterator[str]:
         frames = self._report.skipped_frames
         for frame in frames[: self._top]:
-            yield from self._wrapped(self._skipped_frame(frame), "  ", "      ")
+            text = self._skipped_frame(printable_strings(frame))
+            yield from self._wrapped(text, "  ", "      ")
         yield from self._more(len(frames))
 
     def _skipped_frame(self, frame: SkippedFrame) -> str:
@@ -177,38 +250,54 @@ class _Writer:
             name += f" after line {frame.resumed_at}"
         rank = self._ranks.get(frame.site or "")
         why = f"because of root cause {rank}" if rank else frame.reason or "torch gives no reason"
-        place = f"{self._path(frame.file)}:{frame.line}{times(frame.occurrences)}"
-        return f"{name}  {place}  {clean(why)}"
+        place = f"{self._place(frame)}{times(frame.occurrences)}"
+        if frame.via is not None:
+            place += f", compiled at {self._place(frame.via)}"
+        return f"{name}  {place}  {why}"
+
+    def _stances(self) -> Iterator[str]:
+        stances = self._report.stances
+        for stance in stances[: self._top]:
+            caller = stance.caller
+            place = self._place(caller) if caller else "set before the capture"
+            row = f"{one_line(stance.call)}  {place}  {one_line(stance.effect)}"
+            yield from self._wrapped(row, "  ", "      ")
+        yield from self._more(len(stances))
 
     def _recompiles(self) -> Iterator[str]:
         recompiles = self._report.recompiles
         for recompile in recompiles[: self._top]:
-            yield self._clipped(f"  {self._recompile(recompile)}")
+            text = self._recompile(printable_strings(recompile))
+            for line in self._wrapped(text, "  ", "      "):
+                yield line.replace(_KEPT_SPACE, " ")
         yield from self._more(len(recompiles))
 
     def _recompile(self, recompile: RecompileFinding) -> str:
-        place = f"{self._path(recompile.file)}:{recompile.line}"
-        function = f"{short_name(recompile.qualified)}()  {place}"
+        function = f"{short_name(recompile.qualified)}()  {self._place(recompile)}"
         failed = [guard for failure in recompile.failures for guard in failure.failed]
         distinct = list(dict.fromkeys(failed))
-        guards = "; ".join(one_line(guard) for guard in distinct) or "torch names no failed guard"
+        guards = "; ".join(map(self._guard, distinct)) or "torch names no failed guard"
         if recompile.limit:
-            limit = f"{recompile.limit} ({recompile.limit_value}) reached"
-            return f"{function}  {limit}, new inputs run in eager mode; {guards}"
-        return f"{function}  [{recompile.compile}] {guards}"
+            limit = f"{one_line(recompile.limit)} ({recompile.limit_value}) reached"
+            return f"{function}  {limit}, {self._limit_effect(recompile)}; {guards}"
+        return f"{function}  [{one_line(recompile.compile)}] {guards}"
 
-    def _errors(self) -> Iterator[str]:
-        # A suppressed error skips a frame and is shown there.
-        raised = [failure for failure in self._report.errors if failure.outcome == "raised"]
-        for failure in raised[: self._top]:
-            place = f"{failure.function}()  {self._path(failure.file)}:{failure.line}"
-            yield from self._wrapped(f"{place}  {clean(failure.error)}", "  ", "      ")
-        yield from self._more(len(raised))
+    def _guard(self, guard: str) -> str:
+        """Return a guard that is not broken into two lines, if it fits into one."""
+        text = one_line(guard)
+        return text if len(text) > self._width - 8 else text.replace(" ", _KEPT_SPACE)
+
+    def _limit_effect(self, recompile: RecompileFinding) -> str:
+        """Return what happens when a limit is reached: an error, or eager mode."""
+        if any(failure.compile == recompile.compile for failure in self._errors):
+            return "which raised an error"
+        return "new inputs run in eager mode"
 
     def _disagreements(self) -> Iterator[str]:
-        for entry in self._report.disagreements:
+        for entry in map(printable_strings, self._report.disagreements):
             numbers = f"fullgraph counts {entry.ours}, torch counts {entry.theirs}"
-            yield from self._wrapped(f"{entry.what}: {numbers}; {entry.why}", "  ", "      ")
+            text = f"{one_line(entry.what)}: {numbers}; {entry.why}"
+            yield from self._wrapped(text, "  ", "      ")
 
     def _problems(self) -> Iterator[str]:
         environment = self._report.environment
@@ -219,15 +308,18 @@ class _Writer:
             )
             yield from self._wrapped(text, "  ", "      ")
         for problem in self._report.problems:
-            yield from self._wrapped(clean(problem.message), "  ", "      ")
+            yield from self._wrapped(problem.message, "  ", "      ")
 
-    def _more(self, number: int) -> Iterator[str]:
+    def _more(self, number: int, indent: str = "  ") -> Iterator[str]:
         if self._top is not None and number > self._top:
-            yield f"  {number - self._top} more: {self._rest}"
+            yield f"{indent}{number - self._top} more: {self._rest}"
 
     def _labelled(self, label: str, text: str) -> Iterator[str]:
         yield from self._wrapped(text, f"    {label:<6} ", " " * 11)
 
-    def _path(self, file: str) -> str:
+    def _place(
+        self, place: Location | Frame | CascadingBreak | SkippedFrame | RecompileFinding
+    ) -> str:
         environment = self._report.environment
-        return clean(display_path(file, [environment.directory], environment.package_folders))
+        path = display_path(place.file, [environment.directory], environment.package_folders)
+        return f"{one_line(path)}:{place.line}"
