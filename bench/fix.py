@@ -12,6 +12,7 @@ has what is there.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -75,20 +76,28 @@ class Result(NamedTuple):
         return f"{len(found)}, {cost:.0f} µs" if found else ""
 
 
-def main() -> bool:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--train", action="store_true", help="fix: with gradients")
+    parser.add_argument("--models", default="", metavar="NAME,...", help="fix: only these models")
+    parser.add_argument("--backend", default="", help="fix: verify with it as well")
+    parser.add_argument("--results", default="", metavar="FOLDER", help="fix: of kept results")
+    parser.add_argument("--kept", action="store_true", help="fix: run nothing; show kept results")
+
+
+def main(options: argparse.Namespace) -> bool:
     zoo = _zoo.folder()
     if zoo is None:
         print("fix: set FULLGRAPH_ZOO to the zoo's folder")
         return False
-    names = [each for each in _option("models").split(",") if each]
-    train = "--train" in sys.argv
+    names = [each for each in options.models.split(",") if each]
+    train = options.train
     models = names or _zoo.development_set(zoo)
-    backend = ["--backend", _option("backend")] if _option("backend") else []
-    full = [_show(_fix(zoo, model, train, *backend)) for model in models]
+    backend = ["--backend", options.backend] if options.backend else []
+    full = [_show(_fix(zoo, model, options, *backend)) for model in models]
     if backend:
         _write(backend[1], _HEADS[:_ALONE], [_cells(one) for one in full])
     elif not names:
-        settings = [_fix(zoo, model, train, "--only", "settings") for model in models]
+        settings = [_fix(zoo, model, options, "--only", "settings") for model in models]
         rows = [
             [*_cells(one), *_cells_alone(other)] for one, other in zip(full, settings, strict=True)
         ]
@@ -96,13 +105,13 @@ def main() -> bool:
     return _verdict(full)
 
 
-def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
-    arguments = [*options, "run_model.py", model, *(["--train"] if train else [])]
-    kept = _option("results")
-    folder = Path(kept or tempfile.mkdtemp()) / "-".join(arguments).replace("--", "")
+def _fix(zoo: Path, model: str, options: argparse.Namespace, *more: str) -> Result:
+    train = options.train
+    arguments = [*more, "run_model.py", model, *(["--train"] if train else [])]
+    folder = Path(options.results or tempfile.mkdtemp()) / "-".join(arguments).replace("--", "")
     folder.mkdir(parents=True, exist_ok=True)
     output, clock = folder / "fix.json", folder / "seconds.json"
-    if not clock.exists() and "--kept" in sys.argv:
+    if not clock.exists() and options.kept:
         return Result(model, None, 0.0, "not measured yet")
     if not clock.exists():
         seconds = str(_SECONDS["train" if train else "eval"])
@@ -120,11 +129,6 @@ def _fix(zoo: Path, model: str, train: bool, *options: str) -> Result:
     took, error = json.loads(clock.read_text())
     report = json.loads(output.read_text()) if output.exists() else None
     return Result(model, report, took, error)
-
-
-def _option(name: str) -> str:
-    found = [each for each in sys.argv if each.startswith(f"--{name}=")]
-    return found[0].partition("=")[2] if found else ""
 
 
 def _show(result: Result) -> Result:
