@@ -24,6 +24,7 @@ CLASSES: list[type] = [
     report.RootCause,
     report.CascadingBreak,
     report.SkippedFrame,
+    report.StanceFinding,
     report.RecompileFinding,
     report.GraphFinding,
     report.Failure,

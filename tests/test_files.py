@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fullgraph.errors import FullgraphError
-from fullgraph.files import check_writable, replace_file
+from fullgraph.files import check_writable, replace_file, unreadable
 
 
 def failing() -> object:
@@ -50,3 +50,14 @@ def test_a_path_that_cannot_be_written_is_an_error_before_the_run(tmp_path: Path
     for path in (tmp_path, tmp_path / "missing" / "file"):
         with pytest.raises(FullgraphError, match="cannot write"):
             check_writable(path)
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (FileNotFoundError(2, "No such file or directory"), "check the path"),
+        (PermissionError(13, "Permission denied"), "check its permissions"),
+    ],
+)
+def test_a_file_that_cannot_be_read_has_a_reason_and_a_remedy(error: OSError, remedy: str) -> None:
+    assert unreadable("a.json", error) == f"cannot read a.json: {error.strerror}; {remedy}"

@@ -1,4 +1,4 @@
-"""Write files so that an existing file is never lost or half-written."""
+"""Write files so that none is lost or half-written, and say why a file cannot be used."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes]) -> None:
         temporary.replace(target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise FullgraphError(f"cannot write {target}: {error.strerror or error}") from None
+        raise FullgraphError(unwritable(target, error)) from None
 
 
 def _write_in_place(target: Path, chunks: Iterable[bytes]) -> None:
@@ -32,7 +32,7 @@ def _write_in_place(target: Path, chunks: Iterable[bytes]) -> None:
         with target.open("wb") as file:
             file.writelines(chunks)
     except OSError as error:
-        raise FullgraphError(f"cannot write {target}: {error.strerror or error}") from None
+        raise FullgraphError(unwritable(target, error)) from None
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -45,3 +45,15 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise FullgraphError(
             f"cannot write {target}: {folder} is missing or read-only; name another file"
         )
+
+
+def unreadable(path: str | os.PathLike[str], error: OSError) -> str:
+    """Return the message for a file or a folder that cannot be read: why, and what to do."""
+    is_forbidden = isinstance(error, PermissionError)
+    remedy = "check its permissions" if is_forbidden else "check the path"
+    return f"cannot read {os.fspath(path)}: {error.strerror or error}; {remedy}"
+
+
+def unwritable(path: str | os.PathLike[str], error: OSError) -> str:
+    """Return the message for a file or a folder that cannot be written: why, and what to do."""
+    return f"cannot write {os.fspath(path)}: {error.strerror or error}; name another path"

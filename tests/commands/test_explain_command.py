@@ -53,7 +53,7 @@ def test_the_same_as_json() -> None:
     assert page["id"] == "GB0124"
     assert page["live"] is True
     assert page["first_release"] == "2.8.0"
-    assert page["ways_out"][0]["source"] == "fullgraph"
+    assert page["how_to_fix"][0]["source"] == "fullgraph"
     assert page["call_sites"][0]["link"].endswith(f"#L{page['call_sites'][0]['line']}")
 
 
@@ -183,7 +183,11 @@ def test_nothing_lists_the_categories() -> None:
     [
         ("GB9999", "no known release has GB9999; the nearest are GB"),
         ("an unheard-of zebra", "no registry entry matches this text"),
+        ("zzqx", "; paste all lines of the message"),
         ("tensor item scalar zebra", "the most similar are GB0124"),
+        ("branch_to_wher", "did you mean branch_to_where?"),
+        ("branch-to-where", "did you mean branch_to_where?"),
+        ("data_dependant", "did you mean data-dependent?"),
     ],
 )
 def test_what_is_unknown(what: str, complaint: str) -> None:

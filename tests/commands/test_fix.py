@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from fullgraph.commands.fix import write_fixes
+from fullgraph.errors import FullgraphError
+from fullgraph.fix.model import FixPlan
+from fullgraph.fix.pipeline import FixOutcome
+from fullgraph.fix.source.edits import FileEdits, insert_lines
 from tests.conftest import Cli
+from tests.fix.reports import FIX, GUARD_FIX, VERIFICATION, fix_report, guard
 
 PROGRAM = """\
 import numpy as np
@@ -89,7 +96,36 @@ def test_apply_and_undo(cli: Cli, program: Path) -> None:
     assert program.read_text() == PROGRAM
     again = cli("fix", "--undo")
     assert again.returncode == 2
-    assert "nothing to revert" in again.stderr
+    assert "nothing to revert; only files" in again.stderr
+
+
+def test_apply_names_the_files_it_wrote_and_the_fixes_it_cannot_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
+    file = tmp_path / "model.py"
+    file.write_text("x = 1\n")
+    edits = FileEdits(str(file), (insert_lines("x = 1\n", 2, ["y = 2"]),))
+    report = fix_report(FIX, GUARD_FIX, guards=(guard(7), guard(8), guard(8)))
+    outcome = FixOutcome(report, FixPlan({str(file): edits}, guards=True), str(file))
+    write_fixes(outcome, ("model.py", "--size", "2"), force=True)
+    assert capsys.readouterr().err.splitlines() == [
+        f"wrote {file}",
+        "not written: value guards at model.py:7, model.py:8; "
+        "use fullgraph run --fix model.py --size 2",
+    ]
+    assert file.read_text() == "x = 1\ny = 2\n"
+
+
+def test_a_slower_result_is_applied_only_by_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
+    slower = replace(VERIFICATION, speedup=0.5, seconds_before=1.0, seconds_after=2.0)
+    outcome = FixOutcome(fix_report(FIX, verification=slower), FixPlan(), "model.py")
+    with pytest.raises(FullgraphError, match="nothing was written; use --force"):
+        write_fixes(outcome, ("model.py",), force=False)
+    write_fixes(outcome, ("model.py",), force=True)
 
 
 def test_uncommitted_changes_are_not_written_over(cli: Cli, program: Path) -> None:
@@ -122,8 +158,11 @@ def test_a_run_with_fixes_has_the_same_output_and_no_break(cli: Cli) -> None:
     ("source", "message"),
     [
         ("raise ValueError('my own')\n", "fails on its own: ValueError: my own"),
-        ("import torch\nprint(torch.ones(1))\n", "compiles nothing"),
-        ("import torch\nf = torch.compile(lambda x: x)\n", "never calls"),
+        ("import torch\nprint(torch.ones(1))\n", "compiles nothing; call torch.compile"),
+        (
+            "import torch\nf = torch.compile(lambda x: x)\n",
+            "(<lambda>); call them with typical inputs",
+        ),
         ("input()\n", "standard input"),
         ("import sys\nsys.exit(3)\n", "exit code 3"),
         (

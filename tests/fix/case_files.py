@@ -1,4 +1,4 @@
-"""The files of fixers' cases: read them, and write them anew after a fixer has changed.
+"""The files of fixers' cases: read them, and update them after a fixer has changed.
 
     python -m tests.fix.case_files [FIXER]...
 
@@ -17,6 +17,7 @@ import msgspec
 from fullgraph.fix import fixers
 from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.fixers._cases import Case, parse_cases
+from fullgraph.fix.model import SearchResult
 from tests.fix.run_case import fix_diff, refusal_of, search
 
 FOLDERS = (Path(fixers.__file__).parent / "examples", Path(__file__).parent / "cases")
@@ -33,6 +34,18 @@ def cases_of(fixer: str) -> list[Case]:
     return [case for file in files_of(fixer) for case in parse_cases(file.read_text("utf-8"))]
 
 
+def markdown_of(case: Case) -> str:
+    """Return a case as it stands in a file."""
+    parts = [f"## {case.name}"]
+    parts += [case.about] if case.about else []
+    parts.append(f"```python\n{case.program}```")
+    if case.refused_by:
+        parts.append(f"refused by {case.refused_by}: {case.reason}")
+    else:
+        parts.append(f"```diff\n{case.diff}```")
+    return "\n\n".join(parts) + "\n"
+
+
 def updated(case: Case, fixer: Fixer) -> Case:
     """Return a case with what the fixer makes of its program now."""
     with tempfile.TemporaryDirectory() as folder:
@@ -40,8 +53,19 @@ def updated(case: Case, fixer: Fixer) -> Case:
             refused_by, reason = refusal_of(case, Path(folder), fixer)
             return msgspec.structs.replace(case, refused_by=refused_by, reason=reason)
         result = search(case.program, Path(folder), fixer)
-        assert result.fixes, f"{case.name}: {result.remaining}"
+        if not result.fixes:
+            raise SystemExit(_not_fixed(case, result))
         return msgspec.structs.replace(case, diff=fix_diff(result))
+
+
+def _not_fixed(case: Case, result: SearchResult) -> str:
+    """Return one line: the case, and for each break its id and why no fix was accepted."""
+    breaks = [
+        f"{each.cause.id or each.cause.type} (line {each.line}): "
+        + ("; ".join(why.reason for why in (*each.refusals, *each.rejected)) or "not recognized")
+        for each in result.remaining
+    ]
+    return f"{case.name}: not fixed. " + " ".join(breaks or ["The program has no break."])
 
 
 def update(file: Path, fixer: Fixer) -> None:
@@ -49,7 +73,7 @@ def update(file: Path, fixer: Fixer) -> None:
     text = file.read_text("utf-8")
     first = _FIRST_HEADING.search(text)
     head = text[: first.start()] if first else text
-    cases = [updated(case, fixer).markdown() for case in parse_cases(text)]
+    cases = [markdown_of(updated(case, fixer)) for case in parse_cases(text)]
     file.write_text(head + "\n".join(cases), "utf-8")
 
 

@@ -13,15 +13,17 @@ import torch
 
 import fullgraph
 from fullgraph.fix.fixers import Fixer
-from fullgraph.fix.fixers._cases import NOT_RECOGNIZED, Case
+from fullgraph.fix.fixers._cases import Case
 from fullgraph.fix.model import Candidate, Refusal, SearchResult
 from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.fix.report.build import build_report
 from fullgraph.fix.search.search import FixSearch
-from fullgraph.fix.source.context import BreakContext, open_original
+from fullgraph.fix.source.context import BreakContext, SourceFile
+from fullgraph.fix.source.text import read_source
 from fullgraph.fix.trials.fork import ForkTrialRunner
 
 _SECONDS = 60.0
+_NOT_RECOGNIZED = "pattern not recognized"
 
 
 def load(source: str, folder: Path) -> Any:
@@ -84,8 +86,13 @@ def proposals(source: str, folder: Path, fixer: Fixer) -> list[Candidate | Refus
                 compiled(*arguments)
     torch._dynamo.reset()
     for cause in watch.report().causes:
-        found += fixer.propose(BreakContext(cause, open_original))
+        found += fixer.propose(BreakContext(cause, _open_file))
     return found
+
+
+def _open_file(path: str) -> SourceFile | None:
+    text = read_source(path)
+    return None if text is None else SourceFile(path, text)
 
 
 def refusal_of(case: Case, folder: Path, fixer: Fixer) -> tuple[str, str]:
@@ -97,7 +104,7 @@ def refusal_of(case: Case, folder: Path, fixer: Fixer) -> tuple[str, str]:
     if not any(isinstance(each, Candidate) for each in found):
         refusals = [each for each in found if isinstance(each, Refusal)]
         reasons = [f"{each.reason} (line {each.line})" for each in refusals]
-        return "fixer", reasons[0] if reasons else NOT_RECOGNIZED
+        return "fixer", reasons[0] if reasons else _NOT_RECOGNIZED
     result = search(case.program, folder, fixer)
     assert not result.fixes, fix_diff(result)
     rejected = [each.reason for remaining in result.remaining for each in remaining.rejected]
@@ -106,7 +113,7 @@ def refusal_of(case: Case, folder: Path, fixer: Fixer) -> tuple[str, str]:
 
 def fix_diff(result: SearchResult) -> str:
     """Return the accepted fixes as the diff of a case."""
-    report = build_report(result, unreached={}, speedup=None, seconds=0.0)
+    report = build_report(result, unreached={}, times=None, seconds=0.0)
     settings = [line for fix in report.fixes for line in fix.settings]
     guards = ["+ value guards"] if result.plan.guards else []
     lines = [f"+ {line}" for line in dict.fromkeys(settings)] + guards

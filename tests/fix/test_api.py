@@ -100,5 +100,5 @@ def test_inputs_that_the_model_does_not_accept_are_named() -> None:
     model = torch.nn.Linear(4, 4)
     with pytest.warns(UserWarning, match="the model raises for example_inputs"):
         fullgraph.compile(model, (torch.randn(3, 7),), backend="eager")
-    with pytest.warns(UserWarning, match="must be a tuple, a list or a dict"):
+    with pytest.warns(UserWarning, match="; pass a tuple, a list or a dict"):
         fullgraph.compile(model, torch.randn(2, 4), backend="eager")

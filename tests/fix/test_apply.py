@@ -9,8 +9,13 @@ import torch
 from msgspec.structs import replace
 
 from fullgraph.fix.apply import apply_changes, is_users_own, third_party_patches, undo, user_changes
-from fullgraph.fix.model import FixPlan, Settings
+from fullgraph.fix.model import FixError, FixPlan, Settings, combined_plan
+from fullgraph.fix.record.program import main_file
+from fullgraph.fix.source.context import BreakContext, SourceFile
 from fullgraph.fix.source.edits import FileEdits, insert_lines
+from fullgraph.model.events import Frame
+from tests.fix.break_contexts import candidates_of
+from tests.fix.causes import root_cause
 
 WINDOWS = b"import torch\r\n\r\nx = 1\r\ny = 2\r\n"
 
@@ -45,16 +50,50 @@ def test_a_change_to_a_library_becomes_a_patch_file_named_after_it(
     file = Path(torch.__file__).parent / "__future__.py"
     text = file.read_text()
     plan = FixPlan({str(file): FileEdits(str(file), (insert_lines(text, 1, ["# new"]),))})
-    assert user_changes(plan, None) == []
+    assert user_changes(plan, "") == []
     ((package, patch),) = third_party_patches(plan).items()
     assert package == "torch"
     assert patch.startswith("--- a/torch/__future__.py\n")
     assert "\n+# new\n" in patch
 
 
-def test_a_file_of_the_user_is_written_wherever_the_break_is(plan: tuple[Path, FixPlan]) -> None:
+def test_a_file_of_the_user_is_written_for_a_break_inside_torch(tmp_path: Path) -> None:
     """The owner is that of the changed file, not that of the file in which Dynamo stopped."""
-    file, changes = plan
+    file = tmp_path / "program.py"
+    file.write_text("import torch\n\ndef f(x):\n    print(x.shape)\n    return x + 1\n")
+    frames = (Frame(str(file), 4, "f", 5), Frame(torch.__file__, 1, "helper", 1))
+    cause = root_cause(id="GB0059", file=torch.__file__, line=1, owner="torch", stack=frames)
+    source = SourceFile(str(file), file.read_text())
+    (candidate,) = candidates_of(
+        "skip_logging", BreakContext(cause, {str(file): source, torch.__file__: source}.get)
+    )
+    changes = combined_plan([candidate])
     assert is_users_own(str(file))
-    assert [Path(each.path) for each in user_changes(changes, None)] == [file]
+    assert [Path(each.path) for each in user_changes(changes, "")] == [file]
     assert third_party_patches(changes) == {}
+
+
+SETTINGS = FixPlan(settings={"capture_scalar_outputs": True})
+STATEMENT = "torch._dynamo.config.capture_scalar_outputs = True"
+
+
+def test_settings_of_a_module_are_written_to_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "settings_package"
+    package.mkdir()
+    for name in ("__init__", "__main__", "train"):
+        (package / f"{name}.py").write_text("import torch\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for module, name in (("settings_package", "__main__"), ("settings_package.train", "train")):
+        (change,) = user_changes(SETTINGS, main_file(["-m", module]))
+        assert Path(change.path) == package / f"{name}.py"
+        assert STATEMENT in change.after
+
+
+@pytest.mark.parametrize("module", ["torch.distributed.run", "no_such_module", "sys"])
+def test_settings_that_cannot_be_written_are_listed(module: str) -> None:
+    with pytest.raises(FixError, match="add these statements by hand") as raised:
+        user_changes(SETTINGS, main_file(["-m", module]))
+    assert f"import torch._dynamo; {STATEMENT}" in str(raised.value)
+    assert "\n" not in str(raised.value)

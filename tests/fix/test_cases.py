@@ -8,7 +8,7 @@ import pytest
 
 from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.fixers._cases import Case, examples_of, parse_cases
-from tests.fix.case_files import cases_of, files_of
+from tests.fix.case_files import cases_of, files_of, markdown_of
 from tests.fix.run_case import fix_diff, refusal_of, search
 
 
@@ -53,4 +53,4 @@ def test_every_file_of_cases_belongs_to_a_fixer() -> None:
 def test_cases_survive_being_written_and_read() -> None:
     for fixer in all_fixers():
         for case in cases_of(fixer.name):
-            assert list(parse_cases(case.markdown())) == [case]
+            assert list(parse_cases(markdown_of(case))) == [case]

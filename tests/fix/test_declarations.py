@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -37,6 +38,41 @@ def test_without_such_a_fixer_those_of_the_category_may_help() -> None:
     assert serving.names == ("buffer_reassignment",)
     assert serving.claim == "fullgraph fix can do this in some cases"
     assert serving_fixers("GB9999", "no-such-category").fixers == ()
+
+
+UNTRACED = (
+    "Attempted to call function marked as skipped\nDynamo does not know how to trace the builtin "
+    "`{}.` This function is either a Python builtin (e.g. _warnings.warn) or a third-party C/C++ "
+    "Python extension (perhaps created with pybind).\n{}"
+)
+
+
+@pytest.mark.parametrize(
+    ("id_", "category", "text", "names"),
+    [
+        ("GB0007", "untraced-calls", UNTRACED.format("posix.stat", "os.path.exists(p)"), ()),
+        ("GB0007", "side-effects", UNTRACED.format("time.time", "t = time.time()"), ()),
+        ("GB0007", "side-effects", UNTRACED.format("_warnings.warn", "warnings.warn(s)"),
+         ("logging_config", "skip_logging")),
+        ("GB0007", "untraced-calls", UNTRACED.format("posix.cpu_count", "n = os.cpu_count()"),
+         ("hoist_constant_calls",)),
+        ("GB0219", "dynamo-bugs", "Backend compiler exception\nit raised\nreturn y * 2", ()),
+        ("GB0059", "side-effects", "Failed to trace builtin operator\n`open`\nf = open(p)", ()),
+        ("GB0059", "side-effects", "Failed to trace builtin operator\n`print`\nprint(x)",
+         ("logging_config", "skip_logging")),
+        ("GB0142", "context-managers", "Unsupported context manager\na `lock`\nwith lock:", ()),
+    ],
+)  # fmt: skip
+def test_only_fixers_that_may_fit_the_break_are_offered(
+    id_: str, category: str, text: str, names: tuple[str, ...]
+) -> None:
+    assert serving_fixers(id_, category, text).names == names
+
+
+def test_what_a_fixer_is_offered_for_is_a_pattern() -> None:
+    assert [each.name for each in declarations() if each.offered_for]
+    for each in declarations():
+        re.compile(each.offered_for)
 
 
 def test_a_break_without_an_id_has_fixers_too() -> None:

@@ -60,14 +60,14 @@ def test_a_bare_registry_knows_new_reworded_and_missing_entries(
     file = tmp_path / "registry.json"
     file.write_text(json.dumps(registry))
     site = gather(snapshot_named(str(file)))
-    assert site.breaks["GB9990"].status == "unreleased"
-    assert site.breaks["GB0000"].status == "vanished"
+    assert site.breaks["GB9990"].status == "new"
+    assert site.breaks["GB0000"].status == "removed"
     assert site.breaks["GB0000"].page.explanation  # from the installed torch
     assert site.breaks["GB0124"].status == "live"  # as in the newest release
     upcoming = site.upcoming
     assert upcoming is not None
     assert "GB9990" in [change.id for change in upcoming.new]
-    assert "GB0000" in [change.id for change in upcoming.vanished]
+    assert "GB0000" in [change.id for change in upcoming.removed]
     assert ("GB0125", ("hints",)) in [(change.id, change.what) for change in upcoming.reworded]
     assert upcoming.retired == ()
     assert all(release.release != site.release for release in site.releases)
@@ -83,7 +83,7 @@ def test_an_entry_without_any_text_at_hand_still_has_its_facts(
     (tmp_path / "registry.json").write_text(json.dumps({"GB9990": [entry]}))
     site = gather(snapshot_named(str(tmp_path / "registry.json")))
     each = site.breaks["GB0124"]
-    assert (each.status, each.worded, each.page.hints) == ("vanished", False, ())
+    assert (each.status, each.worded, each.page.hints) == ("removed", False, ())
     assert each.page.earlier_call_sites
     assert each.example is not None
     assert [mark.mark for mark in each.history] == ["live"] * len(each.history)
@@ -99,13 +99,13 @@ def test_releases_tell_their_changes(installed_site: SiteData) -> None:
     assert all(release.date for release in installed_site.releases)
     for later, earlier in itertools.pairwise(names):
         now, then = releases[later], releases[earlier]
-        assert now.entries == then.entries + len(now.new) - len(now.vanished)
-        gone = {change.id for change in now.vanished}
+        assert now.entries == then.entries + len(now.new) - len(now.removed)
+        gone = {change.id for change in now.removed}
         facts = history.known_facts()[earlier]
-        vanished_live = sum(facts.entries[identifier].live for identifier in gone)
+        removed_live = sum(facts.entries[identifier].live for identifier in gone)
         new_live = sum(history.known_facts()[later].entries[change.id].live for change in now.new)
         assert now.live == (
-            then.live + new_live + len(now.revived) - len(now.retired) - vanished_live
+            then.live + new_live + len(now.revived) - len(now.retired) - removed_live
         )
 
 
@@ -146,7 +146,7 @@ def test_another_registry_may_name_its_checkout_as_it_likes(
     assert site.upcoming is not None
     # Its source raises none of the entries of the newest release.
     assert len(site.upcoming.retired) > 400
-    assert {each.status for each in site.breaks.values()} == {"retired", "vanished"}
+    assert {each.status for each in site.breaks.values()} == {"retired", "removed"}
 
 
 # Reports of a sweep

@@ -117,7 +117,7 @@ def test_watch_sees_what_people_write_and_ends_with_ctrl_c(
     page = tmp_path / "out" / "gb" / "gb0124.html"
     until(lambda: b"Fresh words." in page.read_bytes(), "the words are shown")
     (tmp_path / "site.toml").write_text("title = 1\n")
-    until(lambda: "title must be a string" in site_cli.log, "settings that are wrong are told")
+    until(lambda: "title must be a string" in site_cli.log, "settings that are wrong are reported")
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
 
@@ -164,7 +164,7 @@ def test_serve_shows_rebuilds_and_tells_the_browser(tmp_path: Path, site_cli: Si
     assert "Fresh words." in read("gb/gb0124.html")[1]
 
     (tmp_path / "site.toml").write_text('titel = "x"\n')
-    until(lambda: "there is no setting 'titel'" in site_cli.log, "the mistake is told")
+    until(lambda: "there is no setting 'titel'" in site_cli.log, "the mistake is reported")
     until(lambda: "the last good site stays" in site_cli.log, "so is what happens")
     assert "Fresh words." in read("gb/gb0124.html")[1]
     (tmp_path / "site.toml").write_text('title = "Renamed"\n')

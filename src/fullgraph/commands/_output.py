@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import click
 
+from fullgraph.errors import FullgraphError
 from fullgraph.render import formats, render
 
 # Longer lines are hard to read, even in a wide window.
@@ -30,6 +31,16 @@ def format_option(*kinds: str) -> Decorator:
         show_default=True,
         help="Output format.",
     )
+
+
+def renamed_option(old: str, new: str, *, is_flag: bool = False) -> Decorator:
+    """Return a hidden option for the old name of an option: an error that says the new name."""
+
+    def refuse(_context: click.Context, _option: click.Parameter, value: object) -> None:
+        if value:
+            raise FullgraphError(f"the option {old} was renamed; use {new}")
+
+    return click.option(old, is_flag=is_flag, hidden=True, expose_value=False, callback=refuse)
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +69,7 @@ def deliver(
     """Render `value` and write it to the file `output`, or to `stream` (stdout by default).
 
     In a terminal, lines are as long as the window is wide, and at most `widest`. None is for
-    tables: their rows are cut at the end, so they use the whole window.
+    tables: their rows are cut at the end, so they use the whole window. Nothing is cut elsewhere.
     """
     stream = stream or sys.stdout
     is_terminal = output is None and stream.isatty()
@@ -69,12 +80,13 @@ def deliver(
         format_,
         width=min(columns, widest or columns),
         color=is_terminal and "NO_COLOR" not in os.environ,
+        is_terminal=is_terminal,
         **options,
     )
     if output is not None:
         from fullgraph.files import replace_file
 
-        replace_file(output, [text.encode()])
+        replace_file(output, [text.encode(errors="replace")])
         return
     # A stream that cannot encode a character gets a replacement character instead.
     encoding: str = getattr(stream, "encoding", None) or "utf-8"

@@ -102,12 +102,35 @@ def _nothing_found(text: str, library: Library) -> Exception:
     from fullgraph.registry.message_templates import readable_type
     from fullgraph.registry.search import search
 
+    name = _similar_name(text.strip())
+    if name:
+        return RegistryError(
+            f"there is no fixer or category {text.strip()!r}; did you mean {name}?"
+        )
     entries = library.main.entries
     near = search(entries, text[:2000], most=3)
     shown = ", ".join(f"{each} ({readable_type(entries[each][0].type)})" for each in near)
-    return RegistryError(
-        "no registry entry matches this text" + (f"; the most similar are {shown}" if shown else "")
+    remedy = (
+        f"use the id of one with fullgraph explain, the most similar are {shown}"
+        if shown
+        else "paste all lines of the message, or see fullgraph registry list"
     )
+    return RegistryError(f"no registry entry matches this text; {remedy}")
+
+
+def _similar_name(text: str) -> str:
+    """Return the fixer or the category whose name is nearly this word; empty without one."""
+    from difflib import get_close_matches
+
+    from fullgraph.fix.declarations import declarations
+    from fullgraph.registry.taxonomy import CATEGORIES
+
+    names = [fixer.name for fixer in declarations()] + [each.name for each in CATEGORIES]
+    # Names of fixers have underscores and those of categories have hyphens.
+    by_word = {name.replace("-", "_"): name for name in names}
+    word = text.lower().replace("-", "_")
+    near = get_close_matches(word, by_word, n=1, cutoff=0.8) if len(word) < 80 else []
+    return by_word[near[0]] if near else ""
 
 
 def _counted_categories() -> CategoryCounts:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from fullgraph.commands._output import deliver, format_option
+from fullgraph.commands._progress import progress_line
 from fullgraph.commands.run import RunCommand
 
 if TYPE_CHECKING:
     from fullgraph.fix.pipeline import FixOutcome
-
-# Ratios above this are noise.
-_SLOWER = 0.95
+    from fullgraph.fix.report.model import FixReport
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]")
@@ -74,21 +72,21 @@ def command(
         from fullgraph.fix.apply import require_clean
 
         require_clean(target[0])
-    outcome = fix_program(
-        target,
-        seconds=seconds,
-        progress=show_progress,
-        only_settings=only == "settings",
-        backends=backends,
-    )
-    clear_progress()
+    with progress_line() as progress:
+        outcome = fix_program(
+            target,
+            seconds=seconds,
+            progress=progress,
+            only_settings=only == "settings",
+            backends=backends,
+        )
     command_line = "" if apply_ else shlex.join(target)
     deliver("fix", outcome.report, format_, output=output, command=command_line)
     if format_ == "diff" and outcome.report.settings:
         statements = "; ".join(each for fix in outcome.report.fixes for each in fix.settings)
         click.echo(f"fullgraph: these settings are not in the diff: {statements}", err=True)
     if apply_:
-        _apply(outcome, target, force)
+        write_fixes(outcome, target, force=force)
 
 
 def _own_flags(target: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -99,18 +97,6 @@ def _own_flags(target: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...
     return target[:end], target[end:]
 
 
-def show_progress(message: str) -> None:
-    """Show the current step on one line, which the next one replaces."""
-    if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K  {message} …", nl=False, err=True)
-
-
-def clear_progress() -> None:
-    """Remove the line of `show_progress`."""
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
-
-
 def _undo(force: bool) -> None:
     from fullgraph.fix.apply import undo
 
@@ -118,30 +104,46 @@ def _undo(force: bool) -> None:
         click.echo(f"restored {path}")
 
 
-def _apply(outcome: FixOutcome, target: tuple[str, ...], force: bool) -> None:
-    from pathlib import Path
-
+def write_fixes(outcome: FixOutcome, target: tuple[str, ...], *, force: bool) -> None:
+    """Write the fixes to the user's files and to patches; say what was and was not written."""
     from fullgraph.errors import FullgraphError
     from fullgraph.files import replace_file
     from fullgraph.fix.apply import apply_changes, third_party_patches, user_changes
+    from fullgraph.fix.report.diff import display_path
 
-    speedup = outcome.report.verification.speedup
+    verification = outcome.report.verification
     if not outcome.report.fixes:
         return
     if not outcome.report.summary.verified:
-        raise FullgraphError("the fixes failed verification together: nothing was written")
-    if speedup is not None and speedup < _SLOWER and not force:
         raise FullgraphError(
-            f"a call takes {1 / speedup:.2f} times as long with these fixes: nothing was "
-            "written; use --force to apply them anyway"
+            "the fixes failed verification together, so nothing was written; the report has the "
+            "reason"
         )
-    script = target[0] if target[0] != "-m" else None
-    changes = user_changes(outcome.plan, script)
+    if verification.is_slower and not force:
+        raise FullgraphError(
+            "a call is slower with these fixes, so nothing was written; use --force to apply them "
+            "anyway"
+        )
+    changes = user_changes(outcome.plan, outcome.main_file)
     if changes:
         apply_changes(changes, force=force)
     for change in changes:
-        click.echo(f"wrote {Path(change.path).name}", err=True)
+        click.echo(f"wrote {display_path(change.path)}", err=True)
     for package, patch in third_party_patches(outcome.plan).items():
         name = f"fullgraph-{package}.patch"
         replace_file(name, [patch.encode()])
         click.echo(f"wrote {name}: {package} is not your code", err=True)
+    _name_unwritten(outcome.report, target)
+
+
+def _name_unwritten(report: FixReport, target: tuple[str, ...]) -> None:
+    """Name the fixes that no file can hold: value guards exist only in a running process."""
+    from fullgraph.fix.report.diff import display_path
+
+    if all(fix.kind != "guard" for fix in report.fixes):
+        return
+    places = [f"{display_path(guard.file)}:{guard.line}" for guard in report.guards]
+    where = f" at {', '.join(dict.fromkeys(places))}" if places else ""
+    click.echo(
+        f"not written: value guards{where}; use fullgraph run --fix {shlex.join(target)}", err=True
+    )

@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from fullgraph.commands._output import deliver, report_options
+from fullgraph.commands._output import deliver, renamed_option, report_options
+from fullgraph.commands._progress import progress_line
 from fullgraph.errors import FullgraphError
 
 if TYPE_CHECKING:
@@ -44,11 +45,6 @@ def _with_separator(command: click.Command, args: list[str]) -> list[str]:
     return [*args[:index], "--", *args[index:]]
 
 
-def _renamed(_: click.Context, __: click.Parameter, is_given: bool) -> None:
-    if is_given:
-        raise FullgraphError("--mend was renamed; use --fix")
-
-
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]")
 @report_options
 @click.option(
@@ -62,7 +58,7 @@ def _renamed(_: click.Context, __: click.Parameter, is_given: bool) -> None:
     is_flag=True,
     help="Apply verified fixes in memory before running; no files are changed.",
 )
-@click.option("--mend", is_flag=True, hidden=True, expose_value=False, callback=_renamed)
+@renamed_option("--mend", "--fix", is_flag=True)
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARG]...")
 def command(
     target: tuple[str, ...],
@@ -135,12 +131,12 @@ def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:
 
     from msgspec import json
 
-    from fullgraph.commands.fix import show_progress
     from fullgraph.fix.model import PLAN_VARIABLE
     from fullgraph.fix.pipeline import fix_program
 
     try:
-        fixed = fix_program(target, seconds=_FIX_SECONDS, progress=show_progress, measure=False)
+        with progress_line() as progress:
+            fixed = fix_program(target, seconds=_FIX_SECONDS, progress=progress, measure=False)
     except FullgraphError as error:
         click.echo(f"fullgraph: running without fixes: {error}", err=True)
         return

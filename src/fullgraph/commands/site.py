@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+
+from fullgraph.commands._output import renamed_option
 
 
 def _progress(message: str) -> None:
     click.echo(message, err=True)
 
 
-def _renamed_option(_context: click.Context, _option: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        from fullgraph.errors import FullgraphError
-
-        raise FullgraphError("the option --seen was renamed; use --reports")
-
-
-def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def _source_options(
+    command: Callable[..., Any], *, default_release: str = "the installed torch"
+) -> Callable[..., Any]:
     """Add the options that say what a site is built from."""
     for option in (
         click.option("--settings", metavar="FILE", help="Settings file; site.toml by default."),
@@ -35,12 +33,12 @@ def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="PATH",
             help="Report of `fullgraph run --format json`, or a folder of them; none by default.",
         ),
-        click.option("--seen", hidden=True, expose_value=False, callback=_renamed_option),
+        renamed_option("--seen", "--reports"),
         click.option(
             "--release",
             metavar="RELEASE",
-            help="Release such as 2.15, name of a downloaded registry, file, checkout or URL; the "
-            "installed torch by default.",
+            help="Release such as 2.15, name of a downloaded registry, file, checkout or URL; "
+            f"{default_release} by default.",
         ),
     ):
         command = option(command)
@@ -92,14 +90,13 @@ def import_(source: str, info: str | None, settings: str | None) -> None:
 
 @command.command()
 @click.argument("folder", metavar="DIR")
-@_source_options
+@partial(_source_options, default_release="the one that the site was built from")
 def check(
     folder: str, release: str | None, reports: str | None, info: str | None, settings: str | None
 ) -> None:
     """Check a site for broken links, external requests, damaged markers and stale pages.
 
-    Prints one line per problem; the exit code is then 1. The default release is the one that the
-    site was built from.
+    Prints one line per problem; the exit code is then 1.
     """
     from fullgraph.site.check import check_site
     from fullgraph.site.settings import make_plan

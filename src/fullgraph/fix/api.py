@@ -60,9 +60,12 @@ def _fixed(
     from fullgraph.fix.trials.fork import ForkTrialRunner, can_fork
 
     if example_inputs is None:
-        raise FullgraphError("pass example_inputs")
+        raise FullgraphError("there are no inputs to call the model with; pass example_inputs")
     if not isinstance(example_inputs, tuple | list | Mapping):
-        raise FullgraphError("example_inputs must be a tuple, a list or a dict of arguments")
+        raise FullgraphError(
+            f"example_inputs is of type {type(example_inputs).__name__}; pass a tuple, a list or a "
+            "dict of arguments"
+        )
     if not can_fork():
         raise FullgraphError(
             "this process can no longer be forked, and candidates are tried in forks; call "
@@ -78,7 +81,7 @@ def _fixed(
         result = search.run()
     if result.baseline.samples.raising:
         raise FullgraphError("the model raises for example_inputs; pass arguments that it accepts")
-    report = build_report(result, unreached={}, speedup=None, seconds=time.monotonic() - started)
+    report = build_report(result, unreached={}, times=None, seconds=time.monotonic() - started)
     if not report.summary.verified:
         raise FullgraphError(report.verification.problems[0])
     return result.plan, report

@@ -22,7 +22,7 @@ from fullgraph.fix.source.edits import (
     combine_edits,
     insert_lines,
 )
-from fullgraph.fix.source.module_level import insert_at_top, missing_imports
+from fullgraph.fix.source.module_level import insert_at_top, missing_blank_lines, missing_imports
 from fullgraph.fix.source.text import keep_line_endings, parse
 from fullgraph.folders import undo_folder
 from fullgraph.model.owners import YOURS, this_process
@@ -42,16 +42,31 @@ class Changes(Struct, frozen=True):
     changes: tuple[Change, ...]
 
 
-def user_changes(plan: FixPlan, script: str | None) -> list[Change]:
-    """Return the user's own files with the plan applied; settings go into the script."""
+def user_changes(plan: FixPlan, main_file: str) -> list[Change]:
+    """Return the user's own files with the plan applied; settings go into the main file."""
     # A script is known by the name that it was started with.
     edits = {
         os.path.realpath(path): [file] for path, file in plan.files.items() if is_users_own(path)
     }
-    if plan.settings and script is not None:
-        path = os.path.realpath(script)
+    if plan.settings:
+        path = _file_for_settings(plan.settings, main_file)
         edits.setdefault(path, []).append(settings_edits(path, plan.settings))
     return [_change(path, combine_edits(edits[path])) for path in sorted(edits)]
+
+
+def _file_for_settings(settings: Settings, main_file: str) -> str:
+    """Return the path of the main file; FixError if it is not known or not the user's."""
+    path = os.path.realpath(main_file)
+    if main_file and is_users_own(path):
+        return path
+    statements = "; ".join((*config_imports(settings), *config_statements(settings)))
+    problem = (
+        f"{display_path(path)} is not your code" if main_file else "the program has no source file"
+    )
+    raise FixError(
+        f"{problem}, so the settings cannot be written, and nothing was; add these statements by "
+        f"hand before anything is compiled: {statements}"
+    )
 
 
 def _change(path: str, edits: Iterable[Edit]) -> Change:
@@ -77,7 +92,9 @@ def settings_edits(path: str, settings: Settings) -> FileEdits:
             for node in (tree.body if tree else ())
             if isinstance(node, ast.Import | ast.ImportFrom)
         ]
-        edits.append(insert_lines(text, max(lines, default=0) + 1, ["", *statements]))
+        line = max(lines, default=0) + 1
+        added = ["", *statements, *missing_blank_lines(text, line, 1)]
+        edits.append(insert_lines(text, line, added))
     return FileEdits(path, tuple(edits))
 
 
@@ -90,7 +107,7 @@ def apply_changes(changes: list[Change], *, force: bool) -> None:
     """Write all files or none, and keep what `--undo` needs."""
     for change in changes:
         if not os.access(change.path, os.W_OK):
-            raise FixError(f"{display_path(change.path)} is read-only: nothing was written")
+            raise FixError(f"{display_path(change.path)} is read-only; make it writable")
     if not force:
         for change in changes:
             require_clean(change.path)
@@ -123,7 +140,7 @@ def require_clean(file: str) -> None:
         )
     if found.stdout.strip():
         raise FixError(
-            f"{display_path(str(path))} has uncommitted changes: commit them first, or use --force"
+            f"{display_path(str(path))} has uncommitted changes; commit them first, or use --force"
         )
 
 
@@ -133,7 +150,7 @@ def _remember(changes: list[Change]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FixError(
-            f"cannot keep what --undo needs in {folder} ({error.strerror}): set FULLGRAPH_HOME"
+            f"cannot keep what --undo needs in {folder} ({error.strerror}); set FULLGRAPH_HOME"
         ) from None
     replace_file(folder / f"{time.time_ns():020d}.json", [json.encode(Changes(tuple(changes)))])
 
@@ -143,7 +160,9 @@ def undo(*, force: bool) -> list[str]:
     folder = undo_folder()
     kept = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if not kept:
-        raise FixError("there is nothing to revert: no fix was applied")
+        raise FixError(
+            "there is nothing to revert; only files that fullgraph fix --apply wrote can be"
+        )
     last = json.decode(kept[-1].read_bytes(), type=Changes)
     for change in last.changes:
         if not force and (not os.path.exists(change.path) or _read(change.path) != change.after):

@@ -36,6 +36,13 @@ class Declaration(Struct, frozen=True):
     categories: tuple[str, ...]
     order: int
     about: str
+    # What the text of a break must contain for the fixer to be offered; empty for any text.
+    offered_for: str = ""
+
+    @property
+    def rank(self) -> tuple[int, int, str]:
+        """The position among the fixers: in the order of their kinds, then of `ORDER`."""
+        return get_args(Kind).index(self.kind), self.order, self.name
 
 
 class ServingFixers(NamedTuple):
@@ -56,22 +63,32 @@ class ServingFixers(NamedTuple):
         return "fullgraph fix can do this" + ("" if self.by_id else " in some cases")
 
 
-def serving_fixers(id_: str | None, category: str) -> ServingFixers:
-    """Return the fixers that list an id; if there are none, those that list the category."""
-    listing = tuple(each for each in declarations() if (id_ or "") in each.ids)
+def serving_fixers(id_: str | None, category: str, text: str | None = None) -> ServingFixers:
+    """Return the fixers that list an id; if there are none, those that list the category.
+
+    `text` is what is known about a break: its type, its explanation and its code. Fixers that
+    cannot fit are left out. None stands for all breaks of the id.
+    """
+    fitting = [each for each in declarations() if text is None or _fits(each, text)]
+    listing = tuple(each for each in fitting if (id_ or "") in each.ids)
     if listing:
         return ServingFixers(listing, by_id=True)
     return ServingFixers(
-        tuple(each for each in declarations() if category in each.categories), by_id=False
+        tuple(each for each in fitting if category in each.categories), by_id=False
     )
+
+
+def _fits(declaration: Declaration, text: str) -> bool:
+    # Torch explains every untraced function with this example.
+    without_example = text.replace("(e.g. _warnings.warn)", "")
+    return re.search(declaration.offered_for, without_example) is not None
 
 
 @cache
 def declarations() -> tuple[Declaration, ...]:
     """Return the declarations of all fixers, in the order in which fixers are tried."""
-    kinds = get_args(Kind)
     found = [_read(name, file) for name, file in _modules()]
-    return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), each.order, each.name)))
+    return tuple(sorted(found, key=lambda each: each.rank))
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
@@ -93,6 +110,7 @@ def _read(name: str, file: Path) -> Declaration:
         categories=_constant(source, "CATEGORIES", ()),
         order=_constant(source, "ORDER", 0),
         about=about[1] if about else "",
+        offered_for=_constant(source, "OFFERED_FOR", ""),
     )
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
 from fullgraph.fix.source.edits import FileEdits, combine_edits
+from fullgraph.model.events import Frame
 from fullgraph.model.fix_kinds import Kind, Safety
 from fullgraph.model.report import Report, RootCause
 
@@ -94,10 +95,10 @@ def _combined_file(path: str, changes: list[FileEdits]) -> FileEdits:
     return FileEdits(path, combine_edits(changes), tuple(additions))
 
 
-def combined_settings(one: Settings, other: Settings) -> Settings:
+def combined_settings(settings: Settings, added: Settings) -> Settings:
     """Return both; where both list functions, the list has the functions of both."""
-    joined = dict(one)
-    for name, value in other.items():
+    joined = dict(settings)
+    for name, value in added.items():
         mine = joined.get(name)
         if isinstance(mine, list) and isinstance(value, list):
             value = sorted({*mine, *value})
@@ -192,10 +193,12 @@ class ProgramRecorded(Struct, frozen=True):
     calls: tuple[str, ...]
     functions: tuple[str, ...]
     error: str = ""
-    # The last lines of the error's traceback.
+    # The innermost line of the user's code in the error's traceback.
     details: str = ""
     # Whether the process can be forked; if not, each request reruns the program.
     can_fork: bool = True
+    # The file that ran as `__main__`; empty if it is not known.
+    main_file: str = ""
 
 
 def with_number(request: TrialRequest, number: int) -> TrialRequest:
@@ -212,6 +215,10 @@ class AcceptedFix(Struct, frozen=True):
     break_key: str
     # The line of the break in the original file.
     line: int
+    # `BreakSite.shown`, in the original file.
+    shown: Frame | None = None
+    # The keys of all breaks that were gone when the fix was accepted.
+    removed: tuple[str, ...] = ()
 
 
 class RemainingCause(Struct, frozen=True):
@@ -222,6 +229,8 @@ class RemainingCause(Struct, frozen=True):
     line: int
     rejected: tuple[RejectedCandidate, ...]
     refusals: tuple[Refusal, ...]
+    # `BreakSite.shown`, in the original file.
+    shown: Frame | None = None
 
 
 class SearchResult(Struct, frozen=True):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.model import NO_PLAN, FixError, FixPlan, SearchResult, TrialRequest
 from fullgraph.fix.report.build import Lines, build_report, lines_changed
-from fullgraph.fix.report.model import FixReport
+from fullgraph.fix.report.model import CallTimes, FixReport
 from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.trials.client import ProgramTrialRunner
 from fullgraph.fix.trials.runner import run_trial
@@ -25,6 +25,8 @@ class FixOutcome(Struct, frozen=True):
 
     report: FixReport
     plan: FixPlan
+    # The file that settings go into; empty if it is not known.
+    main_file: str
 
 
 def fix_program(
@@ -50,11 +52,11 @@ def fix_program(
         )
         result = search.run()
         unreached = _unreached(runner, result)
-        speedup = _speedup(runner, result, progress, started + seconds) if measure else None
+        times = _call_times(runner, result, progress, started + seconds) if measure else None
     report = build_report(
-        result, unreached=unreached, speedup=speedup, seconds=time.monotonic() - started
+        result, unreached=unreached, times=times, seconds=time.monotonic() - started
     )
-    return FixOutcome(report, result.plan)
+    return FixOutcome(report, result.plan, runner.recorded.main_file)
 
 
 def _fixers(only_settings: bool) -> list[Fixer]:
@@ -65,13 +67,22 @@ def _fixers(only_settings: bool) -> list[Fixer]:
 def _require_calls(runner: ProgramTrialRunner) -> None:
     recorded = runner.recorded
     if recorded.error:
-        details = f"\n{recorded.details}".rstrip()
-        raise FixError(f"the program fails on its own: {recorded.error}{details}")
+        where = f" ({recorded.details})" if recorded.details else ""
+        raise FixError(
+            f"the program fails on its own: {recorded.error}{where}; make it run to its end, "
+            "without input, first"
+        )
     if not recorded.functions:
-        raise FixError("the program compiles nothing: it does not call torch.compile")
+        raise FixError(
+            "the program compiles nothing; call torch.compile for a function or a module, and call "
+            "the result"
+        )
     if not recorded.calls:
         functions = ", ".join(recorded.functions[:3])
-        raise FixError(f"the program never calls the functions that it compiles ({functions})")
+        raise FixError(
+            f"the program never calls the functions that it compiles ({functions}); call them with "
+            "typical inputs"
+        )
 
 
 def _unreached(runner: ProgramTrialRunner, result: SearchResult) -> Lines:
@@ -82,17 +93,19 @@ def _unreached(runner: ProgramTrialRunner, result: SearchResult) -> Lines:
     return run_trial(runner, TrialRequest("coverage", lines=lines)).unreached
 
 
-def _speedup(
+def _call_times(
     runner: ProgramTrialRunner, result: SearchResult, progress: Progress, deadline: float
-) -> float | None:
-    """Return how many times as fast a call is; None without fixes or without time to measure."""
+) -> CallTimes | None:
+    """Return the times of a call; None without fixes or without time to measure."""
     if not result.fixes or time.monotonic() > deadline:
         return None
     progress("measuring the speedup")
     before = _seconds_per_call(runner, NO_PLAN)
     after = _seconds_per_call(runner, result.plan)
-    return round(before / after, 2) if before and after else None
+    return CallTimes(before, after) if before and after else None
 
 
 def _seconds_per_call(runner: ProgramTrialRunner, plan: FixPlan) -> float | None:
-    return run_trial(runner, TrialRequest("timing", plan, backend="")).seconds
+    """Return the mean of the recorded calls, which are measured together."""
+    seconds = run_trial(runner, TrialRequest("timing", plan, backend="")).seconds
+    return None if seconds is None else seconds / len(runner.recorded.calls)

@@ -5,3 +5,8 @@ state, exception and printed lines, as flat values that can be saved. `compare.p
 two outcomes are equal. The catalog, the purity check and the trials of `fullgraph fix` use this
 package, so that all of them mean the same by "equal".
 """
+
+from __future__ import annotations
+
+# How a difference between the printed or logged lines of two calls starts.
+OUTPUT_DIFFERS = "printed or logged lines differ"

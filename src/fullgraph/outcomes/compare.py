@@ -8,6 +8,7 @@ from typing import Literal
 
 import torch
 
+from fullgraph.outcomes import OUTPUT_DIFFERS
 from fullgraph.outcomes.observe import NO_GRADIENT, CallOutcome, Leaf
 
 # How much of an exception must be equal: only that there is one, its type, or its message too.
@@ -56,7 +57,7 @@ def compare_outcomes(
     for what in ("inputs", "state"):
         _compare_leaves(getattr(before, what), getattr(after, what), what, exact, found)
     if not same_output(before.output, after.output, effects):
-        found.problems.append(f"printed or logged lines differ: {_first_difference(before, after)}")
+        found.problems.append(f"{OUTPUT_DIFFERS}: {_first_difference(before, after)}")
     return found
 
 

@@ -20,7 +20,10 @@ from fullgraph.site.model import (
     SweepCounts,
 )
 
-FORMAT = 1
+# The history of the format.
+#   1  the first
+#   2  ways_out is how_to_fix, seen is reports; unreleased is new, vanished is removed
+FORMAT = 2
 
 
 class BreakSummary(Struct, frozen=True):
@@ -55,7 +58,7 @@ class ReleaseSummary(Struct, frozen=True):
     reworded: tuple[str, ...]
     retired: tuple[str, ...]
     revived: tuple[str, ...]
-    vanished: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 class CategorySummary(Struct, frozen=True):
@@ -130,7 +133,7 @@ class BreakFile(Struct, frozen=True):
     explanation: str
     context: str
     hints: tuple[str, ...]
-    ways_out: tuple[Advice, ...]
+    how_to_fix: tuple[Advice, ...]
     first_release: str | None
     last_release: str | None
     gone_since: str | None
@@ -144,7 +147,7 @@ class BreakFile(Struct, frozen=True):
     example: ExampleText | None
     unreachable: str
     related: tuple[Related, ...]
-    seen: SweepCounts | None
+    reports: SweepCounts | None
     additional_information: AdditionalInformation | None
     missing: tuple[str, ...]
     page: str
@@ -192,7 +195,7 @@ def _release(each: Release) -> ReleaseSummary:
         reworded=_ids(each.reworded),
         retired=_ids(each.retired),
         revived=_ids(each.revived),
-        vanished=_ids(each.vanished),
+        removed=_ids(each.removed),
     )
 
 
@@ -234,7 +237,7 @@ def break_file(each: BreakPage) -> BreakFile:
         explanation=page.explanation,
         context=page.context,
         hints=page.hints,
-        ways_out=page.how_to_fix,
+        how_to_fix=page.how_to_fix,
         first_release=page.first_release,
         last_release=page.last_release,
         gone_since=page.gone_since,
@@ -247,7 +250,7 @@ def break_file(each: BreakPage) -> BreakFile:
         example=_example(each.example) if each.example else None,
         unreachable=each.unreachable,
         related=each.related,
-        seen=each.sweep,
+        reports=each.sweep,
         additional_information=(
             AdditionalInformation(info.markdown, info.html, info.problem) if info else None
         ),

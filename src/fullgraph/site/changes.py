@@ -88,7 +88,7 @@ def _release(
         ),
         retired=changes(each for each in both if then[each].live and not now[each].live),
         revived=changes(each for each in both if now[each].live and not then[each].live),
-        vanished=changes(sorted(then.keys() - now.keys())),
+        removed=changes(sorted(then.keys() - now.keys())),
     )
 
 

@@ -88,9 +88,9 @@ def gather(
 def _status(identifier: str, snapshot: Snapshot, histories: EntryHistories) -> Status:
     history = histories.history(identifier)
     if history is None:
-        return "unreleased"
+        return "new"
     if identifier not in snapshot.entries:
-        return "later" if _is_later(history, snapshot) else "vanished"
+        return "later" if _is_later(history, snapshot) else "removed"
     live = snapshot.is_live(identifier)
     if live is None:
         # Without source code, the newest release decides.

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
+from fullgraph.files import unreadable
 from fullgraph.site.markdown import to_html
 from fullgraph.site.markers import END, START, Section, find_section
 from fullgraph.site.model import Info, Settings
@@ -87,7 +88,7 @@ def _entries(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except OSError as error:
-        raise FullgraphError(f"cannot read {folder}: {error.strerror}") from None
+        raise FullgraphError(unreadable(folder, error)) from None
 
 
 def section_of(data: bytes) -> Section:

@@ -9,9 +9,9 @@ from fullgraph.site.model import BreakPage, Status
 STATUS: dict[Status, str] = {
     "live": "live",
     "retired": "retired",
-    "unreleased": "new",
+    "new": "new",
     "later": "later",
-    "vanished": "removed",
+    "removed": "removed",
     "unknown": "unknown",
 }
 FIXABLE = {"yes": "yes", "sometimes": "sometimes", "no": "not by you"}
@@ -27,6 +27,7 @@ SAFETY = {
     "exact": "same result, bit for bit",
     "specialized": "same result, bit for bit; a new value recompiles",
     "equal": "same result, up to rounding",
+    "other_exception": "same result, bit for bit; compiled code may raise another exception type",
     "reordered": "output is printed after the graph has run",
     "dropped": "output is dropped in compiled code",
     "narrower": "correct only for the inputs named in the text",
@@ -56,11 +57,11 @@ def status_sentence(each: BreakPage, release: str) -> str:
     if each.status == "retired":
         since = f" since {page.gone_since}" if page.gone_since else ""
         return f"torch no longer raises it{since}."
-    if each.status == "unreleased":
+    if each.status == "new":
         return "No known release has it yet."
     if each.status == "later":
         return f"It is new in torch {page.first_release}; {named(release)} does not have it."
-    if each.status == "vanished":
+    if each.status == "removed":
         last = page.last_release or page.first_release
         return f"Removed from the registry; torch {last} still has it." if last else "Removed."
     return "Unknown: torch’s source code was not available."

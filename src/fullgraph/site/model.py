@@ -10,10 +10,10 @@ from fullgraph.catalog.parse import Example
 from fullgraph.fix.fixers._pages import FixerPage
 from fullgraph.registry.pages import Page, Row
 
-# live: some call of the chosen release raises it. retired: no call does. unreleased: no known
-# release has it. vanished: a release had it, and the registry does not. later: it is new in a
+# live: some call of the chosen release raises it. retired: no call does. new: no known
+# release has it. removed: a release had it, and the registry does not. later: it is new in a
 # release after the chosen one. unknown: torch's source code was not available.
-Status = Literal["live", "retired", "unreleased", "vanished", "later", "unknown"]
+Status = Literal["live", "retired", "new", "removed", "later", "unknown"]
 # absent: the release does not have the entry.
 Mark = Literal["absent", "live", "retired"]
 
@@ -143,7 +143,7 @@ class Release(Struct, frozen=True):
     reworded: tuple[Change, ...]
     retired: tuple[Change, ...]
     revived: tuple[Change, ...]
-    vanished: tuple[Change, ...]
+    removed: tuple[Change, ...]
 
     @property
     def path(self) -> str:

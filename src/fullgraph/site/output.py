@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct, json
 
 from fullgraph.errors import FullgraphError
-from fullgraph.files import replace_file
+from fullgraph.files import replace_file, unreadable
 from fullgraph.site.fingerprint import digest
 
 MANIFEST = ".fullgraph-site.json"
@@ -196,7 +196,7 @@ def read_manifest(path: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise OutputError(f"cannot read {path / MANIFEST}: {error.strerror}") from None
+        raise OutputError(unreadable(path / MANIFEST, error)) from None
     try:
         manifest = json.decode(data, type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError):

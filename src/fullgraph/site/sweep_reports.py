@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct, json
 
 from fullgraph.errors import FullgraphError
+from fullgraph.files import unreadable
 from fullgraph.model.report import REPORT_FORMAT
 from fullgraph.site.model import SweepCounts
 
@@ -62,7 +63,7 @@ def _read(file: Path) -> _Report:
     try:
         report = json.decode(file.read_bytes(), type=_Report)
     except OSError as error:
-        raise FullgraphError(f"cannot read {file}: {error.strerror}") from None
+        raise FullgraphError(unreadable(file, error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise FullgraphError(
             f"{file} is not a report; make one with fullgraph run --format json -o FILE"

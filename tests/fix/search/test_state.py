@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fullgraph.fix.model import AcceptedFix, Candidate, combined_plan
-from fullgraph.fix.search.state import without_fix
+from msgspec.structs import replace
+
+from fullgraph.analysis import analyze
+from fullgraph.fix.model import AcceptedFix, Candidate, SearchResult, TrialResult, combined_plan
+from fullgraph.fix.report.build import removed_causes
+from fullgraph.fix.search.state import SearchState, without_fix
 from fullgraph.fix.source.context import SourceFile
 from fullgraph.fix.source.edits import Edit, FileEdits, apply_edits
+from fullgraph.model.events import FORMAT_VERSION
+from fullgraph.model.report import RootCause
+from fullgraph.model.session import Header, Session
 from tests.fix.causes import root_cause
 
 TEXT = "import os\n\na = 1\nb = 2\nc = 3\n"
@@ -56,3 +63,51 @@ def test_two_fixes_that_need_the_same_import_both_bring_it(tmp_path: Path) -> No
     assert text_of(two) == ("import os\nimport torch\n\na = 1\nb = torch.ones(2)\nc = 3\n")
     plan = combined_plan([one.candidate, two.candidate])
     assert plan.files["f.py"].module_additions == ("import torch",)
+
+
+NO_BREAKS = analyze([Session(Header(format=FORMAT_VERSION, fullgraph="1"), ())])
+ONE, TWO, THREE, REVEALED = (root_cause(type=name) for name in ("one", "two", "three", "revealed"))
+SETTING = Candidate(fixer="setting", kind="setting", settings={"name": True})
+REWRITE = Candidate(FileEdits("absent.py", ()), fixer="rewrite")
+
+
+def trial(*causes: RootCause) -> TrialResult:
+    return TrialResult(1, replace(NO_BREAKS, causes=causes))
+
+
+def removed(state: SearchState) -> list[int]:
+    fixes = tuple(state.fixes)
+    return removed_causes(SearchResult(state.baseline, state.current, {}, fixes, (), False))
+
+
+def test_each_fix_has_the_root_causes_of_the_original_program_that_it_removes() -> None:
+    state = SearchState(trial(ONE, TWO, THREE))
+    state.accept([(ONE, SETTING), (TWO, SETTING), (THREE, SETTING)], trial(THREE, REVEALED))
+    state.accept([(THREE, REWRITE)], trial(REVEALED))
+    state.accept([(REVEALED, replace(REWRITE, fixer="other"))], trial())
+    assert removed(state) == [2, 1, 0]
+
+
+def test_a_setting_has_what_a_redundant_fix_had_removed() -> None:
+    state = SearchState(trial(ONE, TWO))
+    state.accept([(ONE, REWRITE)], trial(TWO))
+    state.accept([(TWO, SETTING)], trial())
+    state.reset(state.fixes[1:], state.current)
+    assert removed(state) == [2]
+
+
+def test_fixes_that_were_tried_together_share_what_they_remove() -> None:
+    state = SearchState(trial(ONE, TWO, THREE))
+    other = replace(SETTING, fixer="other")
+    state.accept([(ONE, SETTING), (TWO, other), (THREE, other)], trial())
+    assert removed(state) == [1, 2]
+
+
+def test_of_several_settings_the_one_for_a_break_has_it() -> None:
+    shape = root_cause(id="GB0036")
+    state = SearchState(trial(ONE, shape))
+    state.accept([(ONE, replace(SETTING, fixer="value_guards", kind="guard"))], trial(shape))
+    fixer = "capture_dynamic_output_shape_ops"
+    setting = state.as_fix(REVEALED, replace(SETTING, fixer=fixer))
+    state.reset([*state.fixes, setting], trial())
+    assert removed(state) == [1, 1]

@@ -14,6 +14,8 @@ is its page: a sentence, then the sections `What it does`, `Why it breaks`, `Saf
 and optionally
 
     ORDER       within one kind, lower is tried first (default 0)
+    OFFERED_FOR a pattern: reports offer the fixer only for breaks whose type, explanation or line
+                matches it (default: any)
     ANY_BREAK   True: other breaks are proposed to as well; the code at the break decides
 
 `propose` yields nothing for code that it does not recognize. For code that it recognizes and does
@@ -30,31 +32,21 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import get_args
 
 import msgspec
-from msgspec import Struct
 
+from fullgraph.fix.declarations import Declaration
 from fullgraph.fix.model import Candidate, Refusal
 from fullgraph.fix.source.context import BreakContext
 from fullgraph.fix.source.declined import Declined
-from fullgraph.model.fix_kinds import Kind, Safety
 
 Proposal = Candidate | Refusal
 
 
-class Fixer(Struct, frozen=True):
-    """One module of this folder."""
+class Fixer(Declaration, frozen=True, kw_only=True):
+    """One module of this folder: what it declares, and its function."""
 
-    name: str
-    title: str
-    kind: Kind
-    safety: Safety
-    ids: tuple[str, ...]
-    categories: tuple[str, ...]
     any_break: bool
-    order: int
-    about: str
     propose_in_module: Callable[[BreakContext], Iterator[Proposal]]
 
     def serves(self, id_: str | None, category: str) -> bool:
@@ -90,8 +82,7 @@ def all_fixers() -> tuple[Fixer, ...]:
     """Return the fixers in the order in which they are tried."""
     names = [each.name for each in iter_modules(__path__) if not each.name.startswith("_")]
     found = [_read(import_module(f"{__name__}.{name}")) for name in names]
-    kinds = get_args(Kind)
-    return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), each.order, each.name)))
+    return tuple(sorted(found, key=lambda each: each.rank))
 
 
 def _read(module: ModuleType) -> Fixer:
@@ -105,5 +96,6 @@ def _read(module: ModuleType) -> Fixer:
         any_break=getattr(module, "ANY_BREAK", False),
         order=getattr(module, "ORDER", 0),
         about=module.__doc__ or "",
+        offered_for=getattr(module, "OFFERED_FOR", ""),
         propose_in_module=module.propose,
     )

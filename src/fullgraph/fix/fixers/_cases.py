@@ -41,9 +41,11 @@ from msgspec import Struct
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _REFUSED = re.compile(r"^refused by (fixer|verification): (.+)$", re.MULTILINE)
+# What only the tests need: the functions that return arguments, and the switch for gradients.
+_SCAFFOLDING = re.compile(
+    r"^(?:def (?:inputs|more)\(\):\n(?:[ \t].*\n|\n)*|GRADIENTS = .*\n)", re.MULTILINE
+)
 _EXAMPLES = Path(__file__).parent / "examples"
-
-NOT_RECOGNIZED = "pattern not recognized"
 
 
 class Case(Struct, frozen=True):
@@ -57,16 +59,10 @@ class Case(Struct, frozen=True):
     refused_by: str = ""
     reason: str = ""
 
-    def markdown(self) -> str:
-        """Return the case as it stands in a file."""
-        parts = [f"## {self.name}"]
-        parts += [self.about] if self.about else []
-        parts.append(f"```python\n{self.program}```")
-        if self.refused_by:
-            parts.append(f"refused by {self.refused_by}: {self.reason}")
-        else:
-            parts.append(f"```diff\n{self.diff}```")
-        return "\n\n".join(parts) + "\n"
+    @property
+    def code(self) -> str:
+        """The program as users see it: without what only says how to call it."""
+        return _SCAFFOLDING.sub("", self.program).rstrip() + "\n"
 
 
 def parse_cases(text: str) -> Iterator[Case]:

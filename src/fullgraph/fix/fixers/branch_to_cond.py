@@ -23,15 +23,14 @@ or dtype, or are mutated in place.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.fixers._branches.branch import (
     BRANCH_IDS,
+    TWO_SIDED_BRANCH,
     TensorBranch,
-    is_check,
-    tensor_branch,
+    two_sided_branch,
 )
 from fullgraph.fix.fixers._branches.to_cond import cond_rewrite
 from fullgraph.fix.fixers._branches.to_where import where_rewrite
@@ -44,14 +43,13 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = BRANCH_IDS
 CATEGORIES = ()
+OFFERED_FOR = TWO_SIDED_BRANCH
 
 
 def propose(context: BreakContext) -> Iterator[Proposal]:
     """Yield the branch as `torch.cond`."""
-    branch = tensor_branch(context)
-    if branch is None or not isinstance(branch.node, ast.If | ast.IfExp) or is_check(branch.node):
-        return
-    if not _can_use_where(branch):
+    branch = two_sided_branch(context)
+    if branch is not None and not _can_use_where(branch):
         yield Candidate(context.file_edits(cond_rewrite(branch), imports=("import torch",)))
 
 

@@ -20,11 +20,14 @@ result as a number.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from fullgraph.fix.fixers import Proposal
-from fullgraph.fix.fixers._branches.branch import BRANCH_IDS, is_check, tensor_branch
+from fullgraph.fix.fixers._branches.branch import (
+    BRANCH_IDS,
+    TWO_SIDED_BRANCH,
+    two_sided_branch,
+)
 from fullgraph.fix.fixers._branches.to_where import where_rewrite
 from fullgraph.fix.model import Candidate
 from fullgraph.fix.source.context import BreakContext
@@ -34,11 +37,11 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = BRANCH_IDS
 CATEGORIES = ()
+OFFERED_FOR = TWO_SIDED_BRANCH
 
 
 def propose(context: BreakContext) -> Iterator[Proposal]:
     """Yield the branch as `torch.where`."""
-    branch = tensor_branch(context)
-    if branch is None or not isinstance(branch.node, ast.If | ast.IfExp) or is_check(branch.node):
-        return
-    yield Candidate(context.file_edits([where_rewrite(branch)], imports=("import torch",)))
+    branch = two_sided_branch(context)
+    if branch is not None:
+        yield Candidate(context.file_edits([where_rewrite(branch)], imports=("import torch",)))

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.model import Candidate
 from fullgraph.fix.source.context import BreakContext
-from fullgraph.fix.source.declined import Declined
+from fullgraph.fix.source.declined import Declined, quoted
 from fullgraph.fix.source.edits import replace_node
 from fullgraph.fix.source.names import is_name_chain
 from fullgraph.fix.source.text import indent_of, owns_its_lines
@@ -52,6 +52,7 @@ def propose(context: BreakContext) -> Iterator[Proposal]:
         case _:
             return
     if not _is_reassignment(value, target):
+        _decline_similar(value, target)
         return
     _require_same_tensor(value)
     if not owns_its_lines(here.text, statement):
@@ -71,6 +72,19 @@ def _is_reassignment(value: ast.Call, target: ast.Attribute) -> bool:
     if not isinstance(value.func, ast.Attribute) or not is_name_chain(target):
         return False
     return ast.unparse(value.func.value) == ast.unparse(target)
+
+
+def _decline_similar(value: ast.Call, target: ast.Attribute) -> None:
+    """Decline a conversion of an attribute that is not known to be the target itself."""
+    match value.func:
+        case ast.Attribute(value=ast.Attribute() as converted, attr=method):
+            if method not in _RETURNS_SELF:
+                return
+            if not is_name_chain(target):
+                raise Declined(
+                    f"{quoted(target)} is computed, and may be another one each time", target
+                )
+            raise Declined(f"the value comes from {quoted(converted)}", value)
 
 
 def _require_same_tensor(value: ast.Call) -> None:

@@ -28,9 +28,10 @@ from fullgraph.fix.source.context import BreakContext
 
 TITLE = "check on a tensor → assertion in the graph (RuntimeError in compiled code)"
 KIND = "rewrite"
-SAFETY = "exact"
+SAFETY = "other_exception"
 IDS = BRANCH_IDS
 CATEGORIES = ()
+OFFERED_FOR = r"(?m)^\s*(if|elif|assert|raise)\b|branching"
 
 
 def propose(context: BreakContext) -> Iterator[Proposal]:

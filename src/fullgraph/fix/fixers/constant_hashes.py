@@ -33,6 +33,7 @@ KIND = "escape"
 SAFETY = "exact"
 IDS = ()
 CATEGORIES = ("untraced-calls", "python")
+OFFERED_FOR = r"crc32|adler32|hexlify|hashlib|digest|\b(md5|sha\d+|blake2b)\b"
 
 _CHECKSUMS = ("zlib.crc32", "zlib.adler32", "binascii.crc32", "binascii.hexlify")
 _HASHES = ("hashlib.md5", "hashlib.sha1", "hashlib.sha256", "hashlib.sha512", "hashlib.blake2b")

@@ -29,6 +29,7 @@ from fullgraph.fix.source.locate import statements_at
 from fullgraph.fix.source.names import (
     arguments_of,
     bound_in,
+    names_in,
     qualified_name,
     stored_names,
     targets_of,
@@ -91,7 +92,7 @@ def propose(context: BreakContext) -> Iterator[Proposal]:
     if not owns_its_lines(context.text, block):
         raise Declined("another statement is on the same line", block)
     names = _BlockNames(function, block, context.imports)
-    _require_movable(block)
+    _require_movable(context, block)
     names.require_known_values()
     yield _separate_function(context, function, block, names)
 
@@ -101,13 +102,29 @@ def _require_usual_function(context: BreakContext, function: ast.FunctionDef) ->
     if all(function is not each for each in context.symbols.functions.values()):
         raise Declined("the function is inside another function", function)
     for node in ast.walk(function):
-        if node is not function and type(node) in _UNUSUAL:
+        if node is function or type(node) not in _UNUSUAL:
+            continue
+        if not _has_known_names(context, node):
             raise Declined(_UNUSUAL[type(node)], node)
 
 
-def _require_movable(block: ast.stmt) -> None:
+def _has_known_names(context: BreakContext, node: ast.AST) -> bool:
+    """Return whether an inner function is one that accepted fixes insert.
+
+    Names in the functions for `torch.cond` count as names of the function around them. This is
+    right for variables that they read, and for their own names it only declines more. The message
+    of `torch._check` is a lambda without names.
+    """
+    if isinstance(node, ast.Lambda):
+        return not names_in(node.body) and not arguments_of(node)
+    return isinstance(node, ast.FunctionDef) and context.is_inserted(node)
+
+
+def _require_movable(context: BreakContext, block: ast.stmt) -> None:
     """Decline a block that means something else in another function."""
     for node in ast.walk(block):
+        if isinstance(node, ast.FunctionDef) and context.is_inserted(node):
+            raise Declined(f"the fix branch_to_cond has put `{node.name}` into the block", node)
         if type(node) in _BOUND_TO_FUNCTION:
             raise Declined(_BOUND_TO_FUNCTION[type(node)], node)
         if isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno:

@@ -41,6 +41,11 @@ KIND = "move"
 SAFETY = "exact"
 IDS = ()
 CATEGORIES = ("untraced-calls", "side-effects", "python")
+OFFERED_FOR = (
+    r"\b(platform|hashlib|zlib|binascii|decimal|fractions|backends)\b|cpu_count|Decimal"
+    r"|Fraction|timedelta|crc32|adler32|\b(md5|sha\d+)|digest"
+    r"|\bis_(available|built|bf16_supported)\b|getdefaultencoding|python_version"
+)
 
 _MACHINE = (
     "os.cpu_count", "platform.system", "platform.machine", "platform.processor",
@@ -52,6 +57,11 @@ _MACHINE = (
 _PURE = (
     "hashlib.md5", "hashlib.sha1", "hashlib.sha256", "zlib.crc32", "zlib.adler32",
     "binascii.crc32", "decimal.Decimal", "fractions.Fraction", "datetime.timedelta",
+)  # fmt: skip
+# Each call returns a new object, which the program may mutate.
+_MUTABLE = (
+    "array.array", "collections.Counter", "collections.OrderedDict", "collections.defaultdict",
+    "collections.deque",
 )  # fmt: skip
 _METHODS = ("hexdigest", "digest", "total_seconds", "encode", "lower", "upper", "strip", "hex")
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -165,6 +175,8 @@ class _ConstantExpressions:
         if self._is_pure(call.func):
             variable = self._variable_arguments(call)[0]
             raise Declined(f"{quoted(variable)} is not a constant", call)
+        if name in _MUTABLE:
+            raise Declined(f"the result of {quoted(call.func)} can be mutated", call)
         if nondeterminism_of(name):
             raise Declined(f"{quoted(call.func)} may return another value each time", call)
 

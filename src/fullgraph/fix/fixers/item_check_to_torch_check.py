@@ -22,7 +22,7 @@ import ast
 from collections.abc import Iterator
 
 from fullgraph.fix.fixers import Proposal
-from fullgraph.fix.fixers._branches.branch import BranchNode, TensorBranch
+from fullgraph.fix.fixers._branches.branch import BranchNode, TensorBranch, decline_operator_value
 from fullgraph.fix.fixers._branches.to_assert import assert_rewrite
 from fullgraph.fix.model import Candidate
 from fullgraph.fix.source.break_ids import TENSOR_ITEM
@@ -34,7 +34,7 @@ from fullgraph.fix.source.names import names_in, stored_names
 
 TITLE = "checked number from a tensor → torch._check (RuntimeError in compiled code)"
 KIND = "rewrite"
-SAFETY = "exact"
+SAFETY = "other_exception"
 IDS = (TENSOR_ITEM,)
 CATEGORIES = ()
 ORDER = 1
@@ -52,6 +52,8 @@ def propose(context: BreakContext) -> Iterator[Proposal]:
         if isinstance(node, BranchNode) and name in names_in(node.test)
     ]
     if not tests:
+        uses = (node for node in ast.walk(function) if name in names_in(node))
+        decline_operator_value(uses)
         return
     _require_assigned_once(context, function, name)
     scope = Scope(context.tree, function)

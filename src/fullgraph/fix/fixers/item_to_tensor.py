@@ -39,6 +39,7 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = (TENSOR_ITEM, DATA_DEPENDENT_OPERATOR)
 CATEGORIES = ()
+OFFERED_FOR = r"item\b|tolist|\b(float|int|bool)\("
 
 _OPERATORS = ast.Add | ast.Sub | ast.Mult | ast.Div
 

@@ -34,6 +34,7 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = (DATA_DEPENDENT_BRANCH,)
 CATEGORIES = ()
+OFFERED_FOR = r"(?i)rand|drop"
 
 
 def propose(context: BreakContext) -> Iterator[Proposal]:

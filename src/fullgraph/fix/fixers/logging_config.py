@@ -36,6 +36,7 @@ SAFETY = "dropped"
 # `print` is reported as a builtin.
 IDS = (BUILTIN_OPERATOR,)
 CATEGORIES = ("side-effects", "dynamo-bugs", "untraced-calls")
+OFFERED_FOR = r"\bprint\b|\bwarn|\b_warnings\b|\blogg|\blog\.|[Ll]ogger\b|\bstd(out|err)\b"
 
 # A logger and its method, as the break's context shows them: the class, then the method.
 _LOGGER_METHOD = re.compile(r"method: <(\w+) .*?\(\w+\)>\.(\w+),")

@@ -32,6 +32,11 @@ KIND = "escape"
 SAFETY = "exact"
 IDS = ()
 CATEGORIES = ("untraced-calls", "python", "context-managers")
+# Not for functions that are never pure.
+OFFERED_FOR = (
+    r"(?s)\A(?!.*(`_?(posix|nt|time|thread|socket|sys|gc)\."
+    r"|\b(Random|random|R?Lock|lock|datetime|socket|subprocess|open|threading|os|importlib)\b))"
+)
 
 _DECORATOR = "torch._dynamo.nonstrict_trace"
 

@@ -36,6 +36,11 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = ()
 CATEGORIES = ("untraced-calls", "context-managers", "side-effects", "python", "dynamo-bugs")
+# A lock always has an effect.
+OFFERED_FOR = (
+    r"(?ms)\A(?!.*\b_?R?[lL]ock\b)"
+    r".*(^\s*with |context ?manager|\bcontextlib\b|\bflags\b|\berrstate\b|catch_warnings)"
+)
 
 _NULL_CONTEXT = "contextlib.nullcontext()"
 _IN_EAGER_MODE = "not torch.compiler.is_compiling()"

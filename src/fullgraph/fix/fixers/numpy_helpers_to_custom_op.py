@@ -39,6 +39,7 @@ KIND = "escape"
 SAFETY = "exact"
 IDS = ()
 CATEGORIES = ("untraced-calls", "python", "side-effects", "data-dependent", "dynamic-shapes")
+OFFERED_FOR = r"(?i)numpy|\bnp\.|ndarray|scipy"
 
 # A use of a tensor through one of these has no gradient, and needs none.
 _ENDS_GRADIENT = (

@@ -45,6 +45,7 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = (DATA_DEPENDENT_BRANCH, DATA_DEPENDENT_OPERATOR, BUILTIN_OPERATOR)
 CATEGORIES = ()
+OFFERED_FOR = r"(?i)numpy|\bnp\."
 ANY_BREAK = True
 
 # The lines of a traceback in Dynamo's explanation of a break.

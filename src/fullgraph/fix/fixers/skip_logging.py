@@ -41,6 +41,7 @@ SAFETY = "dropped"
 # `print` is reported as a builtin.
 IDS = (BUILTIN_OPERATOR,)
 CATEGORIES = ("side-effects",)
+OFFERED_FOR = r"\bprint\b|\bwarn|\b_warnings\b|\blogg|\blog\.|[Ll]ogger\b|\bstd(out|err)\b"
 ANY_BREAK = True
 
 _COMPILING = "torch.compiler.is_compiling()"

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from fullgraph.fix.fixers import Proposal
 from fullgraph.fix.fixers._output_calls import require_removable
 from fullgraph.fix.model import Candidate
-from fullgraph.fix.source.break_ids import SKIPPED_FUNCTION
+from fullgraph.fix.source.break_ids import INLINED_SKIPPED_FUNCTION
 from fullgraph.fix.source.codegen import conditional_expression
 from fullgraph.fix.source.context import BreakContext
 from fullgraph.fix.source.declined import Declined
@@ -30,8 +30,9 @@ from fullgraph.fix.source.edits import replace_node
 TITLE = "progress bar → plain loop in compiled code"
 KIND = "rewrite"
 SAFETY = "dropped"
-IDS = (SKIPPED_FUNCTION,)
+IDS = (INLINED_SKIPPED_FUNCTION,)
 CATEGORIES = ()
+OFFERED_FOR = r"tqdm|\btrack\b|progress|trange"
 ANY_BREAK = True
 
 # The bars of these libraries are known to yield exactly the objects that they get.
@@ -44,10 +45,10 @@ def propose(context: BreakContext) -> Iterator[Proposal]:
     here = context.in_user_code()
     if here is None:
         return
+    _decline_named_bar(here)
     loop = next((each for each in here.statements if isinstance(each, ast.For)), None)
     if loop is None:
         return
-    _decline_named_bar(here, loop)
     bar = loop.iter
     if isinstance(bar, ast.Call) and _is_bar(here, bar) and bar.args:
         plain = _iterable_of(here, bar)
@@ -63,14 +64,16 @@ def _is_bar(context: BreakContext, call: ast.Call) -> bool:
     return name.startswith(_LIBRARIES) and name.rpartition(".")[2] in _BARS
 
 
-def _decline_named_bar(context: BreakContext, loop: ast.For) -> None:
-    """Decline `bar = tqdm(...)` with `for step in bar:`."""
-    if context.function is None or not isinstance(loop.iter, ast.Name):
+def _decline_named_bar(context: BreakContext) -> None:
+    """Decline `bar = tqdm(...)` with `for step in bar:`, at a break in either of them."""
+    if context.function is None:
         return
+    loops = [each.iter for each in context.statements if isinstance(each, ast.For)]
     for node in ast.walk(context.function):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
-                if name == loop.iter.id and _is_bar(context, call):
+                is_looped = any(isinstance(each, ast.Name) and each.id == name for each in loops)
+                if _is_bar(context, call) and (is_looped or node in context.statements):
                     raise Declined(f"the progress bar has a name, `{name}`", node)
 
 

@@ -49,6 +49,10 @@ IDS = (
     BUILTIN_OPERATOR,
 )  # fmt: skip
 CATEGORIES = ()
+OFFERED_FOR = (
+    r"\A(?!Failed to trace builtin operator)"
+    r"|\b(zeros|ones|empty|full|arange|pad|expand|view|reshape|repeat|split|narrow)\("
+)
 
 _NEEDS_NO_PARENTHESES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 _SETTINGS: Settings = {"capture_scalar_outputs": True}
@@ -67,6 +71,11 @@ def propose(context: BreakContext) -> Iterator[Proposal]:
         sizes.decline_known_uses(here)
         return
     yield Candidate(here.file_edits(replace_nodes(here.text, changes)), settings=_SETTINGS)
+
+
+def _is_item(node: ast.expr) -> bool:
+    """Return whether an expression is `x.item()`."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "item"
 
 
 class _TensorSizes:
@@ -95,6 +104,9 @@ class _TensorSizes:
                 case ast.Call(func=ast.Name(id="range"), args=args):
                     if any(self._kinds.kind_of(argument).tensor for argument in args):
                         raise Declined("Python has to know the number of iterations", node)
+                case ast.Call(func=ast.Attribute(attr="chunk" | "tensor_split"), args=args):
+                    if any(map(_is_item, args)):
+                        raise Declined("Python has to know the number of parts", node)
                 case ast.Subscript(slice=index) if context.cause.id == DATA_DEPENDENT_OPERATOR:
                     if self._kinds.kind_of(index).tensor:
                         raise Declined("the index is not known to be a single integer", node)

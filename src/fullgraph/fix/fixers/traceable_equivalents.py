@@ -29,8 +29,8 @@ from fullgraph.fix.source.break_ids import (
     FUNCTION_CALL,
     GROUPBY_ARGUMENTS,
     GROUPBY_KEYWORDS,
+    INLINED_SKIPPED_FUNCTION,
     MISSING_ITERATOR,
-    SKIPPED_FUNCTION,
 )
 from fullgraph.fix.source.context import BreakContext
 from fullgraph.fix.source.declined import Declined
@@ -43,6 +43,10 @@ TITLE = "Python that cannot be traced → traceable equivalent"
 KIND = "rewrite"
 SAFETY = "exact"
 CATEGORIES = ()
+OFFERED_FOR = (
+    r"groupby|deepcopy|\b(dict|list|set|tuple|frozenset)\[|_grad|_mode\b|autocast"
+    r"|grad_enabled"
+)
 
 _MODES = (
     "torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled",
@@ -206,7 +210,7 @@ _RULES: dict[str, Callable[[_Break], list[Edit]]] = {
     FUNCTION_CALL: _plain_container,
     CONTEXT_MANAGER: _own_mode,
     # Since torch 2.15, CONTEXT_MANAGER is reported under this id.
-    SKIPPED_FUNCTION: _own_mode,
+    INLINED_SKIPPED_FUNCTION: _own_mode,
     DEEPCOPY_OF_TENSOR: _detached_clone,
 }
 IDS = tuple(_RULES)

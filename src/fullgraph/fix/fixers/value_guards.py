@@ -27,6 +27,7 @@ SAFETY = "specialized"
 # Without an id: Python needs the value of a symbol that a setting has put into the graph.
 IDS = (NO_ID, BUILTIN_OPERATOR)
 CATEGORIES = ("data-dependent", "dynamic-shapes")
+OFFERED_FOR = r"\A(?!Failed to trace builtin operator)|\brange\b"
 
 
 def propose(context: BreakContext) -> Iterator[Proposal]:

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from fullgraph.fix.source.torch_ops import RANDOM
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from fullgraph.fix.source.torch_ops import RANDOM, words
 
 # All functions of these modules are pure, unless a table below has an entry for the function.
 PURE_MODULES = (
@@ -19,7 +14,7 @@ PURE_MODULES = (
     "torch", "numpy", "scipy", "einops", "opt_einsum",
 )  # fmt: skip
 
-PURE_BUILTINS = _words(
+PURE_BUILTINS = words(
     """abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter
     float format frozenset getattr hasattr hash hex int isinstance issubclass iter len list map max
     memoryview min next object oct ord pow property range repr reversed round set slice sorted
@@ -115,13 +110,13 @@ RANDOM_METHODS = frozenset(
 # The result is a memory address or depends on one. It differs in each run.
 ADDRESS_METHODS = frozenset({"data_ptr", "storage", "untyped_storage", "storage_offset", "_cdata"})
 # Methods of Python's containers and files that mutate the object.
-MUTATING_METHODS = _words(
+MUTATING_METHODS = words(
     """append appendleft extend extendleft insert pop popleft popitem remove clear update setdefault
     sort reverse add discard difference_update intersection_update symmetric_difference_update
     rotate write writelines send throw"""
 )
 # Methods of strings, containers and arrays. All other pure methods are methods of tensors.
-PURE_METHODS = _words(
+PURE_METHODS = words(
     """items keys values get copy count index split join strip lstrip rstrip startswith endswith
     replace format lower upper title removeprefix removesuffix splitlines partition rpartition find
     rfind isdigit isalpha union intersection difference issubset issuperset astype bit_length

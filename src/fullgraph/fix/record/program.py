@@ -7,11 +7,17 @@ import runpy
 import sys
 import traceback
 import types
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import torch
 
+import fullgraph
 from fullgraph.fix.record.recorder import CallRecorder
+from fullgraph.model.owners import YOURS, is_generated, this_process
+
+# An editable install of fullgraph counts as the user's code.
+_OUR_FOLDER = os.path.join(os.path.dirname(fullgraph.__file__), "")
 
 
 class RecordedProgram(NamedTuple):
@@ -19,8 +25,10 @@ class RecordedProgram(NamedTuple):
 
     recorder: CallRecorder
     error: str
-    # The last lines of the error's traceback.
+    # The innermost line of the user's code in the error's traceback.
     details: str
+    # The file that ran as `__main__`; empty if it is not known.
+    main_file: str
 
 
 def record_program(target: list[str]) -> RecordedProgram:
@@ -31,11 +39,28 @@ def record_program(target: list[str]) -> RecordedProgram:
     uninstall = recorder.install()
     error, details = _run(target)
     uninstall()
-    return RecordedProgram(recorder, error, details)
+    return RecordedProgram(recorder, error, details, main_file(target))
+
+
+def main_file(target: list[str]) -> str:
+    """Return the file that runs as `__main__`; empty if the module has no source file.
+
+    Finding a module imports its package, so this is for the process that has run the program.
+    """
+    if target[0] != "-m":
+        return target[0]
+    try:
+        spec = find_spec(target[1])
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = find_spec(f"{target[1]}.__main__")
+    except (ImportError, ValueError):
+        return ""
+    file = spec.origin if spec is not None and spec.has_location else None
+    return file if file is not None and file.endswith(".py") else ""
 
 
 def _run(target: list[str]) -> tuple[str, str]:
-    """Run the program; return its error, which is empty without one, and the end of a traceback."""
+    """Run the program; return its error, which is empty without one, and the user's line."""
     try:
         if target[0] == "-m":
             sys.argv = target[1:]
@@ -48,9 +73,24 @@ def _run(target: list[str]) -> tuple[str, str]:
     except EOFError:
         return "it reads from standard input, which is closed here", ""
     except BaseException as error:
-        lines = traceback.format_exception(error)
-        return f"{type(error).__name__}: {error}".splitlines()[0], "".join(lines[-3:])
+        return f"{type(error).__name__}: {error}".splitlines()[0], users_line(error)
     return "", ""
+
+
+def users_line(error: BaseException) -> str:
+    """Return the innermost line of the user's code that leads to an error; empty without one."""
+    if isinstance(error, SyntaxError):
+        return f"{this_process().display_path(error.filename or '')}:{error.lineno}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        owned = this_process().owner_of(frame.filename) == YOURS
+        if (
+            owned
+            and not frame.filename.startswith(_OUR_FOLDER)
+            and not is_generated(frame.filename)
+        ):
+            path = this_process().display_path(frame.filename)
+            return f"{path}:{frame.lineno}: {frame.line}"
+    return ""
 
 
 def _run_script(target: list[str]) -> None:

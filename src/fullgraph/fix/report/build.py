@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
+from fullgraph.fix.declarations import declarations
 from fullgraph.fix.model import (
+    NO_PLAN,
     AcceptedFix,
     FixPlan,
+    RemainingCause,
     SearchResult,
     TrialResult,
     combined_plan,
@@ -16,6 +20,7 @@ from fullgraph.fix.report.model import (
     FIX_FORMAT,
     BeforeAfter,
     BreakLocation,
+    CallTimes,
     Fix,
     FixReport,
     FixSummary,
@@ -23,29 +28,32 @@ from fullgraph.fix.report.model import (
     Verification,
 )
 from fullgraph.fix.runtime.dynamo_config import config_statements
-from fullgraph.fix.source.edits import apply_edits, edited_lines
-from fullgraph.fix.source.text import read_source
-from fullgraph.model.report import RootCause
+from fullgraph.fix.source.edits import FileEdits, apply_edits, edited_lines
+from fullgraph.fix.source.program import ProgramSource
+from fullgraph.fix.source.text import line_at, read_source
 
 Lines = dict[str, tuple[int, ...]]
 
 
 def build_report(
-    result: SearchResult, *, unreached: Lines, speedup: float | None, seconds: float
+    result: SearchResult, *, unreached: Lines, times: CallTimes | None, seconds: float
 ) -> FixReport:
-    """Return the report of a search; `unreached` are changed lines that no call runs."""
+    """Return the report of a search; `unreached` are changed lines that no call runs.
+
+    `times` is None if the calls were not measured.
+    """
     problems = tuple(_problems(result))
     return FixReport(
         format=FIX_FORMAT,
         summary=_summary(result, verified=not problems),
         fixes=tuple(_fixes(result, unreached)),
         remaining=tuple(
-            RemainingBreak(_location(each.cause, each.line), each.rejected, each.refusals)
+            RemainingBreak(_location(each), each.rejected, each.refusals)
             for each in result.remaining
         ),
         settings=result.plan.settings,
         guards=result.final.guards,
-        verification=_verification(result, speedup, problems),
+        verification=_verification(result, times, problems),
         diff=plan_diff(result.plan),
         out_of_time=result.out_of_time,
         seconds=round(seconds, 1),
@@ -61,17 +69,17 @@ def lines_changed(result: SearchResult) -> Lines:
 
 
 def _summary(result: SearchResult, *, verified: bool) -> FixSummary:
-    before = result.baseline.report
-    after = result.final.report or before
-    assert before is not None
-    assert after is not None
-    one, other = before.summary, after.summary
+    original = result.baseline.report
+    fixed = result.final.report or original
+    assert original is not None
+    assert fixed is not None
+    before, after = original.summary, fixed.summary
     return FixSummary(
-        causes=BeforeAfter(one.causes, other.causes),
-        sites=BeforeAfter(one.sites, other.sites),
-        graphs=BeforeAfter(one.graphs, other.graphs),
-        skipped_frames=BeforeAfter(one.skipped_frames, other.skipped_frames),
-        ops=BeforeAfter(one.ops, other.ops),
+        causes=BeforeAfter(before.causes, after.causes),
+        sites=BeforeAfter(before.sites, after.sites),
+        graphs=BeforeAfter(before.graphs, after.graphs),
+        skipped_frames=BeforeAfter(before.skipped_frames, after.skipped_frames),
+        ops=BeforeAfter(before.ops, after.ops),
         verified=verified,
     )
 
@@ -88,7 +96,7 @@ def _results(result: SearchResult) -> tuple[TrialResult, ...]:
 
 
 def _verification(
-    result: SearchResult, speedup: float | None, problems: tuple[str, ...]
+    result: SearchResult, times: CallTimes | None, problems: tuple[str, ...]
 ) -> Verification:
     results = _results(result)
     samples = result.final.samples
@@ -102,21 +110,64 @@ def _verification(
         recompilations=max(each.recompiled for each in results),
         varied_sites=max(each.varied_sites for each in results),
         backends=("eager", *result.other_backends),
-        speedup=speedup,
+        speedup=times.speedup if times else None,
         problems=problems,
+        seconds_before=times.before if times else None,
+        seconds_after=times.after if times else None,
     )
 
 
 def _fixes(result: SearchResult, unreached: Lines) -> Iterator[Fix]:
     """Yield the fixes, each with the diff that it adds to those before it."""
     done: list[AcceptedFix] = []
-    for fix in result.fixes:
+    for fix, removes in zip(result.fixes, removed_causes(result), strict=True):
         before = combined_plan(each.candidate for each in done)
         done.append(fix)
-        yield _fix(fix, before, combined_plan(each.candidate for each in done), unreached)
+        after = combined_plan(each.candidate for each in done)
+        yield _fix(fix, before, after, unreached, removes)
 
 
-def _fix(fix: AcceptedFix, before: FixPlan, after: FixPlan, unreached: Lines) -> Fix:
+def removed_causes(result: SearchResult) -> list[int]:
+    """Return how many root causes of the original program each fix removes."""
+    gone = _break_keys(result.baseline, NO_PLAN) - _break_keys(result.final, result.plan)
+    found = [0] * len(result.fixes)
+    # What was gone when a fix was accepted comes first. Then a fix gets its own break, which
+    # another one had removed that was dropped as redundant, and then the others that it is for.
+    claims = (
+        *(Counter(fix.removed) for fix in result.fixes),
+        *(Counter([fix.break_key]) for fix in result.fixes),
+        *(_served_by_no_other(fix, result) for fix in result.fixes),
+    )
+    for number, claim in enumerate(claims):
+        mine = gone & claim
+        gone -= mine
+        found[number % len(found)] += mine.total()
+    return found
+
+
+def _served_by_no_other(fix: AcceptedFix, result: SearchResult) -> Counter[str]:
+    """Return the breaks of the original program that only this setting or guard is for."""
+    general = [each for each in result.fixes if each.candidate.kind in ("setting", "guard")]
+    if fix not in general or result.baseline.report is None:
+        return Counter()
+    mine, *others = (
+        {id_ for each in declarations() if each.name == name for id_ in each.ids}
+        for name in (fix.candidate.fixer, *(o.candidate.fixer for o in general if o is not fix))
+    )
+    source = ProgramSource(NO_PLAN.files)
+    return Counter(
+        source.break_key(cause)
+        for cause in result.baseline.report.causes
+        if not others or ((cause.id or "") in mine.difference(*others))
+    )
+
+
+def _break_keys(result: TrialResult, plan: FixPlan) -> Counter[str]:
+    source = ProgramSource(plan.files)
+    return Counter(map(source.break_key, result.report.causes if result.report else ()))
+
+
+def _fix(fix: AcceptedFix, before: FixPlan, after: FixPlan, unreached: Lines, removes: int) -> Fix:
     candidate = fix.candidate
     diff = ""
     lines: tuple[int, ...] = ()
@@ -131,11 +182,24 @@ def _fix(fix: AcceptedFix, before: FixPlan, after: FixPlan, unreached: Lines) ->
         title=candidate.title,
         kind=candidate.kind,
         safety=candidate.safety,
-        location=_location(fix.cause, fix.line),
+        location=_location(fix),
         diff=diff,
         settings=tuple(config_statements(candidate.settings)),
         unreached=lines,
+        changed_file=candidate.path,
+        changed_line=_changed_line(fix, candidate.file) if candidate.file else None,
+        removes=removes,
     )
+
+
+def _changed_line(fix: AcceptedFix, file: FileEdits) -> int:
+    """Return the line of the break if the fix changes its file; otherwise its first change."""
+    if file.path == fix.cause.file:
+        return fix.line
+    text = read_source(file.path) or ""
+    # Without a changed line, the fix only adds some.
+    added = [line_at(text, edit.start) for edit in file.edits]
+    return min(edited_lines(text, file.edits) or added, default=1)
 
 
 def _edited(plan: FixPlan, path: str) -> str:
@@ -143,5 +207,14 @@ def _edited(plan: FixPlan, path: str) -> str:
     return apply_edits(read_source(path) or "", edits)
 
 
-def _location(cause: RootCause, line: int) -> BreakLocation:
-    return BreakLocation(cause.file, line, cause.function, cause.id, cause.type, cause.owner)
+def _location(found: AcceptedFix | RemainingCause) -> BreakLocation:
+    cause = found.cause
+    return BreakLocation(
+        file=cause.file,
+        line=found.line,
+        function=cause.function,
+        id=cause.id,
+        type=cause.type,
+        owner=cause.owner,
+        shown=found.shown,
+    )

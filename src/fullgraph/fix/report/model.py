@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from fullgraph.fix.model import GuardCost, Refusal, RejectedCandidate, Settings
+from fullgraph.model.events import Frame
 from fullgraph.model.fix_kinds import Kind, Safety
 
 # The history of the format.
@@ -13,6 +14,10 @@ from fullgraph.model.fix_kinds import Kind, Safety
 #      remaining, and its tried is rejected (title, reason, fixer) and refusals; place is location;
 #      the kinds hoist and ease are move and mitigate; specialised is specialized
 FIX_FORMAT = 2
+
+# Smaller differences between two measurements of a call are noise: both must be exceeded.
+_NOISE_RATIO = 1.1
+_NOISE_SECONDS = 10e-6
 
 
 class BeforeAfter(Struct, frozen=True):
@@ -44,6 +49,9 @@ class BreakLocation(Struct, frozen=True):
     id: str | None
     type: str
     owner: str
+    # The nearest line of the user's or a library's code, for a break inside of torch or Python;
+    # None if the location itself can be edited.
+    shown: Frame | None = None
 
 
 class Fix(Struct, frozen=True):
@@ -59,6 +67,12 @@ class Fix(Struct, frozen=True):
     settings: tuple[str, ...]
     # Changed lines of the original that no call runs, so that the fix is not tested there.
     unreached: tuple[int, ...]
+    # The changed file and the first changed line of the original; None without a source change.
+    changed_file: str | None = None
+    changed_line: int | None = None
+    # How many root causes of the original program it removes; 0 for a mitigation, and for a break
+    # that the original program meets only with other fixes.
+    removes: int = 1
 
 
 class RemainingBreak(Struct, frozen=True):
@@ -67,6 +81,18 @@ class RemainingBreak(Struct, frozen=True):
     location: BreakLocation
     rejected: tuple[RejectedCandidate, ...]
     refusals: tuple[Refusal, ...]
+
+
+class CallTimes(Struct, frozen=True):
+    """Seconds of a steady call of the original program, and with the fixes."""
+
+    before: float
+    after: float
+
+    @property
+    def speedup(self) -> float:
+        """How many times as fast a call is with the fixes."""
+        return round(self.before / self.after, 2)
 
 
 class Verification(Struct, frozen=True):
@@ -87,6 +113,25 @@ class Verification(Struct, frozen=True):
     # How many times as fast a steady call is, with the program's own backend.
     speedup: float | None
     problems: tuple[str, ...]
+    # Seconds of a steady call of the original program, and with the fixes.
+    seconds_before: float | None = None
+    seconds_after: float | None = None
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the fixes make a call slower by more than the noise of the measurement."""
+        return _takes_longer(self.seconds_after, self.seconds_before)
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether the fixes make a call faster by more than the noise of the measurement."""
+        return _takes_longer(self.seconds_before, self.seconds_after)
+
+
+def _takes_longer(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return False
+    return one > other * _NOISE_RATIO and one - other > _NOISE_SECONDS
 
 
 class FixReport(Struct, frozen=True):

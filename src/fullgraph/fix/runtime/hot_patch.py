@@ -131,7 +131,7 @@ def _counterpart(code: CodeType, old: _ByName, new: _ByName) -> CodeType | None:
     """Return the new code of a function; None if the function keeps its code."""
     before = old.get(code.co_qualname, [])
     after = new.get(code.co_qualname, [])
-    # Functions of one name are told apart by their bytecode and first line.
+    # Functions of one name differ in their bytecode or first line.
     place = next((n for n, each in enumerate(before) if each.co_code == code.co_code
                   and each.co_firstlineno == code.co_firstlineno), None)  # fmt: skip
     if place is None or len(before) != len(after):

@@ -70,6 +70,7 @@ class AttemptLog:
                     state.source.original_line(cause),
                     tuple(self._rejected.get(key, ())),
                     tuple(self._refusals.get(key, ())),
+                    state.source.original_shown(cause),
                 )
             )
         return tuple(found)

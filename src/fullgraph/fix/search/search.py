@@ -16,6 +16,7 @@ from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.model import (
     AcceptedFix,
     Candidate,
+    Difference,
     FixError,
     FixPlan,
     Refusal,
@@ -37,6 +38,7 @@ from fullgraph.fix.source.program import ProgramSource
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
 from fullgraph.model.fix_kinds import Kind, Safety
 from fullgraph.model.report import RootCause
+from fullgraph.outcomes import OUTPUT_DIFFERS
 
 Progress = Callable[[str], None]
 # A trial may take this many seconds, or three times as long as the reference.
@@ -74,9 +76,9 @@ class FixSearch:
         self._progress("running the original program")
         started = time.monotonic()
         baseline = run_trial(self._runner, TrialRequest("reference"))
-        _require_deterministic(baseline)
+        require_deterministic(baseline)
         if self._runner.reruns_program:
-            _require_deterministic(run_trial(self._runner, TrialRequest("trial", varied=False)))
+            require_deterministic(run_trial(self._runner, TrialRequest("trial", varied=False)))
         seconds = time.monotonic() - started
         self._trial_seconds = max(_TRIAL_SECONDS, 3 * seconds)
         self._runs_varied = seconds < _CHEAP_SECONDS
@@ -288,12 +290,26 @@ class FixSearch:
         return {"eager": state.baseline}, all_passed
 
 
-def _require_deterministic(baseline: TrialResult) -> None:
+def require_deterministic(baseline: TrialResult) -> None:
+    """Raise a FixError if the recorded calls did not do the same twice."""
     if baseline.error or baseline.report is None:
-        raise FixError(f"the recorded calls cannot be run again: {baseline.error}")
+        raise FixError(
+            f"the recorded calls cannot be run again: {baseline.error}; make the compiled "
+            "functions callable twice with the same inputs"
+        )
     if baseline.differences:
         first = baseline.differences[0]
         raise FixError(
             f"the program is not deterministic ({first.sample}: {first.what}), so fixes cannot be "
-            "verified; set the random seeds"
+            f"verified; {_remedy(baseline.differences)}"
         )
+
+
+def _remedy(differences: Sequence[Difference]) -> str:
+    """Return what makes two runs equal: it depends on what differs."""
+    are_output = {each.what.startswith(OUTPUT_DIFFERS) for each in differences}
+    remedies = {
+        False: "set the random seeds and reset what counts calls",
+        True: "remove what changes in each run, such as a time, from the output",
+    }
+    return ", and ".join(remedies[each] for each in sorted(are_output))

@@ -43,13 +43,34 @@ class SearchState:
         left = {source.break_key(cause) for cause in result.report.causes} if result.report else ()
         # A setting that helps several breaks is accepted once, for one that is gone.
         ordered = sorted(attempts, key=lambda each: self.source.break_key(each[0]) in left)
-        fixes = [self.as_fix(*attempt) for attempt in one_per_change(ordered)]
+        chosen = one_per_change(ordered)
+        gone = [key for key in map(self.source.break_key, self.causes) if key not in left]
+        fixes = []
+        for cause, candidate in chosen:
+            # Of several fixes, each has removed the breaks that it was proposed for.
+            proposed_for = self._breaks_of(candidate, attempts) if len(chosen) > 1 else gone
+            removed = tuple(key for key in gone if key in proposed_for)
+            gone = [key for key in gone if key not in removed]
+            fixes.append(self.as_fix(cause, candidate, removed))
         self.reset([*self.fixes, *fixes], result)
 
-    def as_fix(self, cause: RootCause, candidate: Candidate) -> AcceptedFix:
+    def _breaks_of(self, candidate: Candidate, attempts: Sequence[Attempt]) -> set[str]:
+        """Return the keys of the breaks for which the same change was proposed."""
+        change = _change(candidate)
+        return {self.source.break_key(cause) for cause, each in attempts if _change(each) == change}
+
+    def as_fix(
+        self, cause: RootCause, candidate: Candidate, removed: tuple[str, ...] = ()
+    ) -> AcceptedFix:
         """Return a candidate for a break of the current plan as an accepted fix."""
-        key, line = self.source.break_key(cause), self.source.original_line(cause)
-        return AcceptedFix(candidate, cause, key, line)
+        return AcceptedFix(
+            candidate,
+            cause,
+            break_key=self.source.break_key(cause),
+            line=self.source.original_line(cause),
+            shown=self.source.original_shown(cause),
+            removed=removed,
+        )
 
 
 def without_fix(fixes: Sequence[AcceptedFix], dropped: AcceptedFix) -> list[AcceptedFix]:
@@ -73,8 +94,9 @@ def one_per_fixer(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 def one_per_change(attempts: Sequence[Attempt]) -> list[Attempt]:
     """Return the first of the attempts that change the same."""
-    changes = {
-        repr((candidate.fixer, candidate.settings, candidate.path)): (cause, candidate)
-        for cause, candidate in reversed(attempts)
-    }
+    changes = {_change(candidate): (cause, candidate) for cause, candidate in reversed(attempts)}
     return list(changes.values())[::-1]
+
+
+def _change(candidate: Candidate) -> str:
+    return repr((candidate.fixer, candidate.settings, candidate.path))

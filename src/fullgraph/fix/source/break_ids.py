@@ -5,7 +5,8 @@ from __future__ import annotations
 # A break that the registry does not list, such as an error while a graph is built.
 NO_ID = ""
 
-SKIPPED_FUNCTION = "GB0008"
+CALLED_SKIPPED_FUNCTION = "GB0007"
+INLINED_SKIPPED_FUNCTION = "GB0008"
 RNN_MODULE = "GB0014"
 DATA_DEPENDENT_OPERATOR = "GB0033"
 DYNAMIC_SHAPE_OPERATOR = "GB0036"

@@ -19,6 +19,8 @@ from fullgraph.fix.source.text import (
 )
 
 _WIDTH = 100
+# Expressions that an attribute or an operator can follow without brackets.
+ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 
 
 def one_line(text: str, node: ast.expr) -> str:

@@ -19,7 +19,7 @@ from fullgraph.fix.source.locate import (
 from fullgraph.fix.source.module_level import insert_at_top, missing_imports
 from fullgraph.fix.source.module_symbols import ModuleSymbols
 from fullgraph.fix.source.names import fresh_name, imports_of, qualified_name
-from fullgraph.fix.source.text import Node, parse, read_source, source_line, source_of
+from fullgraph.fix.source.text import Node, last_line, parse, source_line, source_of
 from fullgraph.model.owners import this_process
 from fullgraph.model.report import RootCause
 
@@ -50,12 +50,6 @@ class SourceFile:
 
 # From a path to the file as the accepted fixes have made it; None if it cannot be read.
 OpenFile = Callable[[str], SourceFile | None]
-
-
-def open_original(path: str) -> SourceFile | None:
-    """Return a file as it is on disk; None if it cannot be read."""
-    text = read_source(path)
-    return None if text is None else SourceFile(path, text)
 
 
 class BreakContext:
@@ -110,6 +104,14 @@ class BreakContext:
     def fresh_name(self, wanted: str, scope: ast.AST | None = None) -> str:
         """Return a name that is not used in a node; in the whole file without one."""
         return fresh_name(wanted, scope or self.tree)
+
+    def is_inserted(self, function: ast.FunctionDef) -> bool:
+        """Return whether an accepted fix has inserted a function, which the original lacks."""
+        original = parse(self.file.edited.original)
+        nodes = ast.walk(original) if original else ()
+        if any(isinstance(each, ast.FunctionDef) and each.name == function.name for each in nodes):
+            return False
+        return self.file.edited.is_written_by_edits(function.lineno, last_line(function))
 
     # The nodes around the break.
 

@@ -88,8 +88,8 @@ def _in_order(edits: Iterable[Edit]) -> list[Edit]:
         return edit.start, edit.end, not is_import(edit), not _inserts_lines(edit)
 
     ordered = sorted(edits, key=position)
-    for one, other in pairwise(ordered):
-        if other.start < one.end:
+    for edit, following in pairwise(ordered):
+        if following.start < edit.end:
             raise EditConflictError("two fixes change the same code")
     return ordered
 
@@ -139,6 +139,12 @@ class EditedText:
                 start = max(offset, segment.start)
                 return line_at(self.original, segment.original + start - segment.start)
         return line_at(self.original, inside[0].original if inside else len(self.original))
+
+    def is_written_by_edits(self, first: int, last: int) -> bool:
+        """Return whether no part of the lines from `first` to `last` is original text."""
+        start, end = line_start(self.text, first), line_start(self.text, last + 1)
+        original = [each for each in self._segments if each.edit is None]
+        return not any(self.text[max(start, e.start) : min(end, e.end)].strip() for e in original)
 
     def rebase(self, edits: Iterable[Edit]) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
         """Turn edits of this text into edits of the original.

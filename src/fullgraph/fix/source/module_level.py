@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from fullgraph.fix.source.edits import Edit, insert_lines
-from fullgraph.fix.source.text import parse
+from fullgraph.fix.source.text import parse, split_lines
 
 
 def missing_imports(text: str, imports: Sequence[str]) -> tuple[str, ...]:
@@ -31,7 +31,21 @@ def insert_at_top(text: str, imports: Sequence[str], definitions: Sequence[str])
     body = tree.body if tree else []
     line = max(_last_line_of_imports(body), _last_import_used((*imports, *definitions), body)) + 1
     edits = [insert_lines(text, line, [each]) for each in imports]
-    return edits + [insert_lines(text, line, each.split("\n")) for each in definitions]
+    for definition in definitions:
+        wanted = 2 if "\ndef " in f"\n{definition}" else 1
+        lines = [*definition.split("\n"), *missing_blank_lines(text, line, wanted)]
+        edits.append(insert_lines(text, line, lines))
+    return edits
+
+
+def missing_blank_lines(text: str, line: int, wanted: int) -> list[str]:
+    """Return the empty lines to add in front of a line, so that there are at least `wanted`.
+
+    Nothing is missing at the end of a file.
+    """
+    below = split_lines(text)[line - 1 :]
+    present = next((number for number, each in enumerate(below) if each.strip()), wanted)
+    return [""] * max(wanted - present, 0)
 
 
 def _last_import_used(statements: Sequence[str], body: Sequence[ast.stmt]) -> int:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from fullgraph.fix.source.context import BreakContext, SourceFile
 from fullgraph.fix.source.edits import FileEdits
 from fullgraph.fix.source.text import read_source
+from fullgraph.model.events import Frame
 from fullgraph.model.report import RootCause
 
 
@@ -36,5 +39,15 @@ class ProgramSource:
 
     def original_line(self, cause: RootCause) -> int:
         """Return the line of a break in the original file."""
-        file = self.open_file(cause.file)
-        return cause.line if file is None else file.edited.original_line(cause.line)
+        return self._original_line(cause.file, cause.line)
+
+    def original_shown(self, cause: RootCause) -> Frame | None:
+        """Return `BreakSite.shown` with its line in the original file."""
+        shown = cause.shown
+        if shown is None:
+            return None
+        return replace(shown, line=self._original_line(shown.file, shown.line))
+
+    def _original_line(self, path: str, line: int) -> int:
+        file = self.open_file(path)
+        return line if file is None else file.edited.original_line(line)

@@ -105,7 +105,9 @@ class ProgramTrialRunner:
         return line
 
     def _ended_early(self) -> FixError:
-        return FixError(f"the program ended early:\n{self.output()[-800:]}")
+        return FixError(
+            f"the program ended early; its last output may say why:\n{self.output()[-800:]}"
+        )
 
     def submit(self, request: TrialRequest) -> int:
         """Start a trial: in a fork of the server, or in a new run of the program."""

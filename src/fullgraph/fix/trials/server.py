@@ -61,6 +61,7 @@ def _serve(program: RecordedProgram, folder: Path, requests: int, replies: int) 
         functions=tuple(each.name for each in recorder.targets),
         error=program.error,
         details=program.details,
+        main_file=program.main_file,
     )
     if recorded.error or not recorded.calls:
         # There is nothing to try, so the compiler is not imported.

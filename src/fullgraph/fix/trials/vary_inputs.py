@@ -95,7 +95,7 @@ _CHANGES: dict[str, _Change] = {
     "other numbers": _other_floats,
     "negated": _negated,
     "integers shuffled": _shuffled,
-    "integers all the same": _one_value,
+    "integers all equal": _one_value,
     "integers one less": _one_less,
     "the first integer one more": _one_more,
 }

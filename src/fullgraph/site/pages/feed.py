@@ -16,7 +16,7 @@ _KINDS = (
     ("reworded", "Reworded"),
     ("retired", "Retired: no code raises them"),
     ("revived", "Raised again"),
-    ("vanished", "Removed from the registry"),
+    ("removed", "Removed from the registry"),
 )
 
 
@@ -64,9 +64,7 @@ def _title(release: Release, upcoming: bool) -> str:
     name = _text(release.release)
     what = f"{name}, not released: since torch {release.before}" if upcoming else f"torch {name}"
     counts = [
-        f"{len(getattr(release, kind))} {'removed' if kind == 'vanished' else kind}"
-        for kind, _ in _KINDS
-        if getattr(release, kind)
+        f"{len(getattr(release, kind))} {kind}" for kind, _ in _KINDS if getattr(release, kind)
     ]
     return f"{what}: {', '.join(counts) or 'no change'}"
 

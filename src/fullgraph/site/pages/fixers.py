@@ -80,4 +80,4 @@ def _anchor(heading: str) -> str:
 
 def _example(case: Case) -> _Example:
     diff = diff_block(case.diff) if case.diff else None
-    return _Example(case, code_block(case.program), diff)
+    return _Example(case, code_block(case.code), diff)

@@ -36,7 +36,7 @@ def groups_of(site: SiteData) -> list[tuple[CategoryPage, list[BreakPage]]]:
     found = []
     for category in site.categories:
         breaks = [site.breaks[each] for each in category.breaks if each in site.breaks]
-        breaks.sort(key=lambda each: (each.status not in ("live", "unreleased"), each.id))
+        breaks.sort(key=lambda each: (each.status not in ("live", "new"), each.id))
         if breaks:
             found.append((category, breaks))
     return found

@@ -70,7 +70,7 @@ def _sections(release: Release) -> list[_Section]:
             f"Raised again; not raised in {before}.",
             release.revived,
         ),
-        ("removed", "Removed", "No longer in the registry.", release.vanished),
+        ("removed", "Removed", "No longer in the registry.", release.removed),
     ]
     return [section for section in found if section[3]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -20,6 +21,8 @@ from fullgraph.fix.source.locate import byte_column, covers, parents_of, stateme
 BranchNode = ast.If | ast.IfExp | ast.Assert | ast.While
 # The breaks at a test on a tensor: of the test, of `.item()` in it, of `torch.allclose` in it.
 BRANCH_IDS = (DATA_DEPENDENT_BRANCH, TENSOR_ITEM, DATA_DEPENDENT_OPERATOR)
+# The lines of breaks for which reports offer a fixer of branches with two sides.
+TWO_SIDED_BRANCH = r"(?m)^\s*(if|elif|while|assert)\b| if .+ else |branching"
 
 
 class TensorBranch(Struct, frozen=True):
@@ -54,6 +57,24 @@ def tensor_branch(context: BreakContext) -> TensorBranch | None:
         operand=_operand_at(context, node.test),
         is_symbol="SymNode" in context.cause.context,
     )
+
+
+def two_sided_branch(context: BreakContext) -> TensorBranch | None:
+    """Return the branch of the break if it chooses between two computations; None otherwise."""
+    branch = tensor_branch(context)
+    if branch is None:
+        decline_operator_value(context.expressions)
+    if branch is None or not isinstance(branch.node, ast.If | ast.IfExp) or is_check(branch.node):
+        return None
+    return branch
+
+
+def decline_operator_value(nodes: Iterable[ast.AST]) -> None:
+    """Decline the first `and` or `or` among some nodes that are not tests; do nothing without."""
+    for node in nodes:
+        if isinstance(node, ast.BoolOp):
+            operator = "or" if isinstance(node.op, ast.Or) else "and"
+            raise Declined(f"the value of `{operator}` is used, not only whether it is true", node)
 
 
 def is_check(node: BranchNode) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from fullgraph.fix.fixers._branches.movable import assigned_names, read_before_assigned
-from fullgraph.fix.source.codegen import dedented, indented, one_line
+from fullgraph.fix.source.codegen import ATOMS, dedented, indented, one_line
 from fullgraph.fix.source.inference.function import FunctionInference
 from fullgraph.fix.source.inference.value import UNKNOWN, AbstractValue
 from fullgraph.fix.source.names import names_in
@@ -17,7 +17,6 @@ from fullgraph.fix.source.torch_ops import MAY_ALIAS
 
 # Expressions that may be tensors.
 _TENSORS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)
-_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 
 
 class CondBranch(Struct, frozen=True):
@@ -87,7 +86,7 @@ class CondBranch(Struct, frozen=True):
         written = one_line(text, result)
         if not self.may_alias(result):
             return written
-        return f"{written}.clone()" if isinstance(result, _ATOMS) else f"({written}).clone()"
+        return f"{written}.clone()" if isinstance(result, ATOMS) else f"({written}).clone()"
 
     def shortened(self) -> CondBranch:
         """Return the side without its statement, if that only assigns the one result."""

@@ -11,13 +11,12 @@ from typing import NoReturn
 
 from fullgraph.fix.fixers._branches.branch import TensorBranch
 from fullgraph.fix.source import torch_ops
-from fullgraph.fix.source.codegen import indented, one_line, room_at, where_lines
+from fullgraph.fix.source.codegen import ATOMS, indented, one_line, room_at, where_lines
 from fullgraph.fix.source.declined import Declined, quoted
 from fullgraph.fix.source.inference.function import FunctionInference
 from fullgraph.fix.source.inference.scope import self_attribute
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 
 
 def mutated_names(function: ast.FunctionDef) -> set[str]:
@@ -93,7 +92,7 @@ class ConditionalStore:
             )
         self._require_safe(value)
         name, written = ast.unparse(target), self._source(value)
-        operand = written if isinstance(value, (ast.Constant, *_ATOMS)) else f"({written})"
+        operand = written if isinstance(value, (ast.Constant, *ATOMS)) else f"({written})"
         return self._copied(name, f"{name} {operator} {operand}")
 
     def _chained(self, call: ast.Call) -> list[str]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from fullgraph.fix.fixers._branches.branch import TensorBranch
 from fullgraph.fix.source import torch_ops
-from fullgraph.fix.source.codegen import one_line
+from fullgraph.fix.source.codegen import ATOMS, one_line
 from fullgraph.fix.source.declined import Declined, quoted
 from fullgraph.fix.source.edits import Edit, apply_edits, replace_nodes
 from fullgraph.fix.source.inference.function import FunctionInference
@@ -21,7 +21,6 @@ _LARGEST_EXACT = 256
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _RETURN_PYTHON_BOOL = ("allclose", "equal", "is_nonzero")
 MIXED_TEST = "the test has Python values besides tensors"
-_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 
 
 class TensorPredicate(Struct, frozen=True):
@@ -230,7 +229,7 @@ def opposite(tensor: str) -> str:
 
 def _in_brackets(text: str) -> str:
     """Return an expression in brackets, unless an attribute can follow it without them."""
-    return text if isinstance(ast.parse(text, mode="eval").body, _ATOMS) else f"({text})"
+    return text if isinstance(ast.parse(text, mode="eval").body, ATOMS) else f"({text})"
 
 
 def handles_nonfinite_values(function: ast.FunctionDef) -> bool:

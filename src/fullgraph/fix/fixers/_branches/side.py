@@ -96,11 +96,11 @@ def _nested_side(node: ast.If, writer: PredicateWriter) -> Side:
     body, orelse = side_of(node.body, writer), side_of(node.orelse, writer)
     values: dict[str, ast.expr] = {}
     for name in dict.fromkeys([*body.values, *orelse.values]):
-        one, other = (
+        if_true, if_false = (
             ast.unparse(side.values[name]) if name in side.values else name
             for side in (body, orelse)
         )
-        values[name] = new_expression(_choice(node.test, one, other, writer))
+        values[name] = new_expression(_choice(node.test, if_true, if_false, writer))
     for number, (name, value) in enumerate(values.items()):
         if read_names(value) & set(list(values)[:number]):
             raise Declined(f"`{name}` depends on a name that the same branch assigns", node)

@@ -175,13 +175,13 @@ def _rewrite_assignments(rewrite: _CondRewrite, node: ast.If) -> Edit:
     if rewrite.predicate.python_test and node.orelse:
         raise Declined(f"{MIXED_TEST}, and there is an `else`", node)
     names = _results_of(rewrite, node)
-    one, other = (
+    body_side, else_side = (
         cond_branch(rewrite.text, body, [new_expression(name) for name in names])
         for body in (node.body, node.orelse)
     )
-    rewrite.require_valid(one, other, names)
-    one, other = one.shortened(), other.shortened()
-    lines, arguments = rewrite.function_lines(one, other, _operands(one, other))
+    rewrite.require_valid(body_side, else_side, names)
+    body_side, else_side = body_side.shortened(), else_side.shortened()
+    lines, arguments = rewrite.function_lines(body_side, else_side, _operands(body_side, else_side))
     is_nested = bool(rewrite.predicate.python_test)
     room = room_at(rewrite.text, node) - len(INDENT) * is_nested
     lines += call_lines(f"{', '.join(names)} = ", "torch.cond", arguments, room)
@@ -214,9 +214,9 @@ def _rewrite_early_return(rewrite: _CondRewrite, node: ast.If) -> Edit:
     require_pure_tensor_test(rewrite.predicate, node)
     body = body_around(rewrite.function, node)
     after = node.orelse or body[body.index(node) + 1 :]
-    one, other = (_returning_side(rewrite, node, part) for part in (node.body, after))
-    rewrite.require_valid(one, other, [])
-    lines, arguments = rewrite.function_lines(one, other, _operands(one, other))
+    body_side, else_side = (_returning_side(rewrite, node, part) for part in (node.body, after))
+    rewrite.require_valid(body_side, else_side, [])
+    lines, arguments = rewrite.function_lines(body_side, else_side, _operands(body_side, else_side))
     lines += call_lines("return ", "torch.cond", arguments, room_at(rewrite.text, node))
     replaced = [node] if node.orelse else [node, *after]
     return replace_statements(rewrite.text, replaced, lines)

@@ -105,8 +105,8 @@ def _rewrite_ternary(rewrite: _WhereRewrite, node: ast.IfExp) -> Edit:
             rewrite.checks.require_copy_unnoticed(target, *sides)
         else:
             rewrite.checks.require_no_alias(*sides)
-    one, other = rewrite.in_order(*sides)
-    new = f"torch.where({rewrite.predicate.tensor}, {one}, {other})"
+    on_true, on_false = rewrite.in_order(*sides)
+    new = f"torch.where({rewrite.predicate.tensor}, {on_true}, {on_false})"
     return replace_node(rewrite.text, node, new)
 
 
@@ -162,9 +162,9 @@ def _rewrite_assignments(rewrite: _WhereRewrite, node: ast.If) -> Edit:
         raise Declined("the branches assign nothing that is used after them", node)
     _require_independent(node, targets, *sides)
     choices = [(target, *_values_of(rewrite, node, target, *sides)) for target in targets]
-    for target, one, other in choices:
-        rewrite.checks.require_selectable(one, other, target)
-        rewrite.checks.require_copy_unnoticed(target, one, other)
+    for target, body_value, else_value in choices:
+        rewrite.checks.require_selectable(body_value, else_value, target)
+        rewrite.checks.require_copy_unnoticed(target, body_value, else_value)
     lines = [line for side in sides for line in side.temporary_lines(rewrite.text)]
     return rewrite.replace_branch(node, lines + _choice_lines(rewrite, choices))
 

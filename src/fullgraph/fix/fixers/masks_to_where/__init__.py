@@ -37,6 +37,7 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = (DYNAMIC_SHAPE_OPERATOR,)
 CATEGORIES = ("dynamic-shapes",)
+OFFERED_FOR = r"\[|nonzero|masked_select|\bwhere\b"
 
 
 def propose(context: BreakContext) -> Iterator[Proposal]:

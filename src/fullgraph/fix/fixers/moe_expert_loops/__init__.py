@@ -48,6 +48,7 @@ KIND = "rewrite"
 SAFETY = "exact"
 IDS = (DYNAMIC_SHAPE_OPERATOR, DATA_DEPENDENT_OPERATOR, DATA_DEPENDENT_BRANCH, TENSOR_ITEM)
 CATEGORIES = ()
+OFFERED_FOR = r"(?i)expert|nonzero|\bwhere\b|router|top_?k|\btolist\b|\bone_hot\b"
 ANY_BREAK = True
 
 _SETTINGS: Settings = {"capture_dynamic_output_shape_ops": True, "capture_scalar_outputs": True}

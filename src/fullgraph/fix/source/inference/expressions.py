@@ -199,16 +199,16 @@ class ExpressionInference:
         return value
 
     def _either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> AbstractValue:
-        one, other = self._conditional(body), self._conditional(orelse)
-        if not self.same(one, other):
+        first, second = self._conditional(body), self._conditional(orelse)
+        if not self.same(first, second):
             return unknown()
-        worst = max(one.risk, other.risk, self.read(test).risk, key=RISKS.index)
-        unbounded_gradient_ops = one.unbounded_gradient_ops | other.unbounded_gradient_ops
+        worst = max(first.risk, second.risk, self.read(test).risk, key=RISKS.index)
+        unbounded_gradient_ops = first.unbounded_gradient_ops | second.unbounded_gradient_ops
         return replace(
-            one,
+            first,
             risk=worst,
             unbounded_gradient_ops=unbounded_gradient_ops,
-            alias=one.alias or other.alias,
+            alias=first.alias or second.alias,
         )
 
     # Calls
