@@ -38,7 +38,6 @@ from bench._pytorch_records import (
     matches,
     read,
 )
-from fullgraph.model.events import Graph
 from fullgraph.model.report import Report
 
 _LINK = re.compile(r"gb/gb(\d{4})\.html")
@@ -54,8 +53,6 @@ class _Observer:
         self.breakable = 0
         # For each compile, the operations of the graph that Dynamo gave to a counter.
         self.counted: list[tuple[CompileContext | None, int]] = []
-        # The names of these counters in a report.
-        self.counters: set[str] = set()
         self.session = fullgraph.watch()
         convert_frame.convert_frame = self._counting_compiles(convert_frame.convert_frame)
         for kind in (
@@ -88,19 +85,16 @@ class _Observer:
         if context is not None and self.counted and self.counted[-1][0] is context:
             self.counted.pop()
         self.counted.append((context, ops))
-        self.counters.add(self._backend())
 
     def start(self, breakable: int) -> None:
         """Forget the test before."""
         self.breakable = breakable
         self.counted.clear()
-        self.counters = {"CompileCounter", "CompileCounterWithBackend"}
         self.session = fullgraph.watch()
 
-    def _backend(self) -> str:
-        """Return what fullgraph calls the backend that Dynamo is calling."""
-        graphs = [event for event in self.session.session().events if isinstance(event, Graph)]
-        return graphs[-1].backend if graphs else ""
+    def compile_ids(self) -> set[str]:
+        """Return the ids of the compiles whose graphs were counted."""
+        return {str(context.compile_id) for context, _ in self.counted if context is not None}
 
 
 class _Result(unittest.TestResult):
@@ -220,7 +214,9 @@ def _flatten(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 
 
 def _facts(report: Report, test: unittest.TestCase, observer: _Observer) -> Facts:
-    graphs = [graph for graph in report.graphs if graph.backend in observer.counters]
+    ids = observer.compile_ids()
+    # A compile after a reset has the id of an earlier one, and a suffix in the report.
+    graphs = [graph for graph in report.graphs if graph.compile.partition("~")[0] in ids]
     return Facts(
         compiles=report.summary.compiles,
         problems=tuple(problem.message for problem in report.problems),
