@@ -120,3 +120,13 @@ def test_every_fixer_has_a_page_with_all_sections() -> None:
         assert tuple(heading for heading, _ in page.sections) == SECTIONS, page.name
         assert page.summary.endswith("."), page.name
     assert fixer_page("no_such_fixer") is None
+
+
+def test_fixers_of_a_category_are_not_offered_for_what_users_cannot_fix() -> None:
+    """A backend that fails is Dynamo's own bug, like a few breaks that a fixer can avoid."""
+    assert serving_fixers("GB0219", "dynamo-bugs").fixers
+    assert not serving_fixers("GB0219", "dynamo-bugs", fixable=False).fixers
+    # A fixer that lists the id knows better than the category.
+    listed = serving_fixers("GB0124", "data-dependent", fixable=False)
+    assert listed.by_id
+    assert listed.fixers

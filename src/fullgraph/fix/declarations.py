@@ -63,19 +63,21 @@ class ServingFixers(NamedTuple):
         return "fullgraph fix can do this" + ("" if self.by_id else " in some cases")
 
 
-def serving_fixers(id_: str | None, category: str, text: str | None = None) -> ServingFixers:
+def serving_fixers(
+    id_: str | None, category: str, text: str | None = None, *, fixable: bool = True
+) -> ServingFixers:
     """Return the fixers that list an id; if there are none, those that list the category.
 
     `text` is what is known about a break: its type, its explanation and its code. Fixers that
-    cannot fit are left out. None stands for all breaks of the id.
+    cannot fit are left out. None stands for all breaks of the id. Fixers that list only the
+    category are left out, too, if users cannot fix the breaks of this id.
     """
     fitting = [each for each in declarations() if text is None or _fits(each, text)]
     listing = tuple(each for each in fitting if (id_ or "") in each.ids)
     if listing:
         return ServingFixers(listing, by_id=True)
-    return ServingFixers(
-        tuple(each for each in fitting if category in each.categories), by_id=False
-    )
+    by_category = (each for each in fitting if fixable and category in each.categories)
+    return ServingFixers(tuple(by_category), by_id=False)
 
 
 def _fits(declaration: Declaration, text: str) -> bool:

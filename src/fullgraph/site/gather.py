@@ -52,7 +52,8 @@ def gather(
     for identifier, text in texts.items():
         example = read_example(identifier)
         own = added.infos.get(identifier)
-        serving = serving_fixers(identifier, text.page.category)
+        fixable = text.page.fixable != "no"
+        serving = serving_fixers(identifier, text.page.category, fixable=fixable)
         breaks[identifier] = BreakPage(
             id=identifier,
             page=text.page,

@@ -40,7 +40,7 @@ def _fixer_lines(page: Page, terminal: Terminal) -> Iterator[str]:
     """Yield one entry per fixer that serves the break; nothing if there is none."""
     from fullgraph.fix.declarations import serving_fixers
 
-    serving = serving_fixers(page.id, page.category)
+    serving = serving_fixers(page.id, page.category, fixable=page.fixable != "no")
     if not serving.fixers:
         return
     yield from terminal.labelled("", f"{serving.claim}; see fullgraph explain NAME:")

@@ -20,5 +20,5 @@ def render(page: Page, **_: object) -> str:
 
 def entry_fields(page: Page) -> dict[str, Any]:
     """Return the fields of an entry without its example."""
-    fixers = serving_fixers(page.id, page.category).names
-    return {**msgspec.to_builtins(page), "fixers": fixers}
+    serving = serving_fixers(page.id, page.category, fixable=page.fixable != "no")
+    return {**msgspec.to_builtins(page), "fixers": serving.names}
