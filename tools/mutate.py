@@ -5,7 +5,8 @@
     python -m tools.mutate --report         print the score and the mutants that survived
 
 Each mutant is applied in a temporary copy of the project, where the tests of its package run until
-the first one fails. A mutant is caught when a test fails, or the tests take four times as long.
+the first one fails. A mutant is caught when a test fails, or a process needs four times the CPU
+time that all tests of the package need. Waiting for a busy machine does not count.
 Results are appended to a file of JSON lines, one per mutant; delete the file to start over.
 A survivor that behaves like the original is accepted with a reason in tools/accepted_mutants.toml.
 """
@@ -17,6 +18,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -52,7 +54,10 @@ TESTS = {
     ],
     "site": ["tests/site"],
 }
+# In seconds of CPU time of one process, and how much longer all of them may take, for a mutant
+# that waits for ever.
 SHORTEST_LIMIT = 120.0
+WALL_FACTOR = 10
 _NO_TESTS_SELECTED = 5
 CAUGHT = ("caught", "time limit")
 
@@ -199,7 +204,7 @@ class Copy:
         environment = {**os.environ, "PYTHONPATH": paths}
         code, output = _run(command, self._folder, environment, limit)
         failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-        if code is None:
+        if code is None or -code in (signal.SIGKILL, signal.SIGXCPU):
             outcome = "time limit"
         elif code in (0, _NO_TESTS_SELECTED):
             outcome = "survived"
@@ -222,14 +227,20 @@ def _run(
     command: list[str], folder: Path, environment: dict[str, str], limit: float | None
 ) -> tuple[int | None, str]:
     """Return the exit code and the output of a command; the code is None after a time-out."""
+
+    def limit_cpu_time() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
+
     # A file, not a pipe: a process that a test left behind would keep a pipe open.
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            preexec_fn=limit_cpu_time,
         )  # fmt: skip
         try:
-            code = process.wait(timeout=limit)
+            code = process.wait(timeout=limit and WALL_FACTOR * limit)
         except subprocess.TimeoutExpired:
             code = None
         finally:
@@ -266,14 +277,20 @@ def run(mutants: list[Mutant], results: Path, workers: int, again: bool) -> None
 
 
 def _baseline(copy: Copy, package: str) -> float:
-    """Return how long the tests of a package take; exit if one fails without a mutant."""
-    start = time.monotonic()
+    """Return the CPU time of the tests of a package; exit if one fails without a mutant."""
+    start = _cpu_seconds()
     outcome, failed = copy.run_tests(TESTS[package])
-    seconds = time.monotonic() - start
+    seconds = _cpu_seconds() - start
     if outcome != "survived":
         sys.exit(f"the tests of {package} fail without a mutant: {failed}; correct that first")
-    print(f"the tests of {package} pass in {seconds:.0f} s", flush=True)
+    print(f"the tests of {package} pass in {seconds:.0f} s of CPU time", flush=True)
     return round(seconds, 1)
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 # Results
