@@ -33,6 +33,9 @@ from fullgraph.model.owners import (
     is_generated,
 )
 
+# The owner of files whose lines a user cannot edit.
+_HIDDEN = "hidden"
+
 
 class GraphRun(NamedTuple):
     """One run of a graph; times in nanoseconds."""
@@ -205,24 +208,29 @@ class _Callers:
     """Finds the user's line that calls a compiled function, and describes each line once."""
 
     def __init__(self) -> None:
-        self._owners: Owners | None = None
+        self._owners: dict[str, str] = {}
         # The code object is kept, so that its id stays its own.
         self._known: dict[tuple[int, int], tuple[CodeType, Frame]] = {}
 
     def find(self, frame: FrameType | None) -> Frame | None:
         """Return the innermost line of the user, or of a library if there is none; else None."""
-        if self._owners is None:
-            self._owners = Owners([folders_of_this_process()])
-        nearest: FrameType | None = None
+        owners = self._owners
+        library: FrameType | None = None
         while frame is not None:
             file = frame.f_code.co_filename
-            owner = self._owners.owner_of(file)
-            if owner == YOURS and not is_generated(file):
+            owner = owners.get(file) or self._look_up(file)
+            if owner == YOURS:
                 return self._describe(frame)
-            if nearest is None and owner not in (TORCH, PYTHON) and not is_generated(file):
-                nearest = frame
+            if library is None and owner != _HIDDEN:
+                library = frame
             frame = frame.f_back
-        return None if nearest is None else self._describe(nearest)
+        return None if library is None else self._describe(library)
+
+    def _look_up(self, file: str) -> str:
+        owner = Owners([folders_of_this_process()]).owner_of(file)
+        hidden = owner in (TORCH, PYTHON) or is_generated(file)
+        self._owners[file] = _HIDDEN if hidden else owner
+        return self._owners[file]
 
     def _describe(self, frame: FrameType) -> Frame:
         key = (id(frame.f_code), frame.f_lasti)

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 
@@ -22,34 +23,65 @@ SINGLE_CALLS = 1_000
 CALLS_PER_EVENT = 10_000
 
 
+@dataclass(slots=True)
+class _Pending:
+    """Calls in a row that do the same, and that further calls may join."""
+
+    event: Call
+    ran: list[str]
+    count: int
+    nanoseconds: int
+
+    def is_joined_by(self, call: CompiledCall) -> bool:
+        event = self.event
+        return (
+            not call.compiles
+            and call.number == event.number + self.count
+            and call.caller is event.caller
+            and call.error == event.error
+            and [run.compile for run in call.graphs] == self.ran
+            and self.count < CALLS_PER_EVENT
+        )
+
+    def as_event(self) -> Call:
+        seconds = round(self.nanoseconds / 1e9, 7)
+        return msgspec.structs.replace(self.event, count=self.count, seconds=seconds)
+
+
 class CallWriter:
     """Turns calls into events."""
 
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self._emit = emit
-        # By target; an event that more calls may join.
-        self._pending: dict[int, Call] = {}
+        # By the number of the target.
+        self._pending: dict[int, _Pending] = {}
         self._lock = threading.Lock()
 
     def add(self, call: CompiledCall) -> None:
         """Emit a call, or let it join the calls before it."""
-        event = _event_of(call)
         with self._lock:
-            pending = self._pending.pop(event.target, None)
-            if pending is not None and _is_alike(pending, event):
-                event = _joined(pending, event)
-            elif pending is not None:
-                self._emit(pending)
-            if event.number <= SINGLE_CALLS or event.compiles or event.count >= CALLS_PER_EVENT:
-                self._emit(event)
-            else:
-                self._pending[event.target] = event
+            pending = self._pending.get(call.target.number)
+            if pending is not None and pending.is_joined_by(call):
+                pending.count += 1
+                pending.nanoseconds += call.ended - call.started
+                return
+            if pending is not None:
+                self._emit(self._pending.pop(call.target.number).as_event())
+            self._start(call)
+
+    def _start(self, call: CompiledCall) -> None:
+        event = _event_of(call)
+        if call.number <= SINGLE_CALLS or call.compiles:
+            self._emit(event)
+        else:
+            time = call.ended - call.started
+            self._pending[event.target] = _Pending(event, list(event.ran), 1, time)
 
     def flush(self) -> None:
         """Emit what is kept."""
         with self._lock:
-            for event in self._pending.values():
-                self._emit(event)
+            for pending in self._pending.values():
+                self._emit(pending.as_event())
             self._pending.clear()
 
     def after_fork(self) -> None:
@@ -86,22 +118,4 @@ def _event_of(call: CompiledCall) -> Call:
         ran=tuple([run.compile for run in call.graphs]),
         caller=call.caller,
         error=call.error,
-    )
-
-
-def _is_alike(pending: Call, event: Call) -> bool:
-    return (
-        not event.compiles
-        and pending.ran == event.ran
-        and pending.error == event.error
-        and pending.caller is event.caller
-        and pending.number + pending.count == event.number
-    )
-
-
-def _joined(pending: Call, event: Call) -> Call:
-    return msgspec.structs.replace(
-        pending,
-        count=pending.count + event.count,
-        seconds=round(pending.seconds + event.seconds, 7),
     )
