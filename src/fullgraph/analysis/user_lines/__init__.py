@@ -4,6 +4,8 @@ bindings.py     what may have bound a name last, at a point of a function
 source_file.py  one file of the program, as it was when the program ran
 arguments.py    which argument of a call a parameter gets
 bound.py        the line that last bound an argument, up the call stack
+written.py      the line that last wrote an attribute, global, default or cell
+program_files.py  all files of the user's program
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from typing import NamedTuple
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.analysis.user_lines.arguments import slot_of
 from fullgraph.analysis.user_lines.bound import BindingFinder
+from fullgraph.analysis.user_lines.program_files import ProgramFiles, find_program_files
 from fullgraph.analysis.user_lines.source_file import SourceFile, open_source
-from fullgraph.model.events import Frame, GuardChange, Recompile
+from fullgraph.analysis.user_lines.written import WriterFinder
+from fullgraph.model.events import Compile, Frame, GuardChange, Recompile
 from fullgraph.model.owners import Owners
 
 
@@ -49,22 +53,42 @@ def user_lines(state: AnalysisState, members: Sequence[GroupMember]) -> UserLine
     called_at = _most_frequent(frame for _, frame in called)
     chosen = [member for member, frame in called if frame == called_at]
     bound_at = _most_frequent(_bound_at(sources, member) for member in chosen)
-    return UserLines(called_at, bound_at)
+    written_at = _most_frequent(_written_at(sources, member) for member in members)
+    return UserLines(called_at, bound_at, written_at)
 
 
 class ProgramSources:
     """Opens the files of the captured program; a file that was changed since then is not opened."""
 
     def __init__(self, state: AnalysisState) -> None:
-        self._started = {number: header.started for number, header in enumerate(state.headers)}
+        self._state = state
+        self._all: dict[int, ProgramFiles] = {}
         self._files: dict[tuple[int, str], SourceFile | None] = {}
 
     def open(self, process: int, path: str) -> SourceFile | None:
         """Return a file as it was when a process ran; None if that is not known."""
         key = (process, path)
         if key not in self._files:
-            self._files[key] = open_source(path, self._started.get(process, 0.0))
+            self._files[key] = open_source(path, self._state.headers[process].started)
         return self._files[key]
+
+    def all_files(self, process: int) -> ProgramFiles:
+        """Return all files of the user that a process may have run."""
+        if process not in self._all:
+            self._all[process] = find_program_files(
+                _seen_files(self._state, process),
+                [self._state.headers[process].directory],
+                self._state.owners,
+                lambda path: self.open(process, path),
+            )
+        return self._all[process]
+
+
+def _seen_files(state: AnalysisState, process: int) -> list[str]:
+    compiled = [event.code.file for number, event in state.events(Compile) if number == process]
+    stacks = [event.stack for number, event in state.events(Recompile) if number == process]
+    above = [frame.file for stack in stacks if stack is not None for frame in stack.frames]
+    return list(dict.fromkeys([*compiled, *above]))
 
 
 def program_sources(state: AnalysisState) -> ProgramSources:
@@ -101,6 +125,16 @@ def _bound_at(sources: ProgramSources, member: GroupMember) -> Frame | None:
     if code.resumed_at is not None:
         return finder.local(code, slot.parameter, code.resumed_at)
     return finder.argument(code, slot)
+
+
+def _written_at(sources: ProgramSources, member: GroupMember) -> Frame | None:
+    process, recompile, change = member
+    if change.place in ("argument", "break", "torch"):
+        return None
+    program = sources.all_files(process)
+    if not program.complete:
+        return None
+    return WriterFinder(program.files, callers_of(recompile)).find(recompile.code, change)
 
 
 def _most_frequent(frames: Iterable[Frame | None]) -> Frame | None:

@@ -136,7 +136,7 @@ class BindingFinder:
         if target is not None:
             return file.frame(target)
         scope = file.scope_of(use)
-        owner = None if scope is None else _owner(file, scope, name)
+        owner = None if scope is None else owner_of(file, scope, name)
         if scope is None or owner is None:
             return None
         found = _certain(self._candidates(file, name, use, scope, owner))
@@ -183,7 +183,7 @@ class BindingFinder:
         others = frozenset(writers_in_functions(file, owner, name))
         point: ast.AST | None = use
         if owner is not scope or is_deferred(file, use, scope):
-            point = self._running_call(file) if isinstance(owner, ast.Module) else None
+            point = running_call(file, self._frames) if isinstance(owner, ast.Module) else None
         if point is None:
             found = frozenset(bindings_in(owner, name))
         else:
@@ -193,12 +193,13 @@ class BindingFinder:
             found -= {UNBOUND}
         return found | others
 
-    def _running_call(self, file: SourceFile) -> ast.Call | None:
-        """Return the call at which the code of a module itself is; None if it is not running."""
-        for frame in self._frames:
-            if frame.file == file.path and frame.function == "<module>" and file.matches(frame):
-                return file.call_at(frame)
-        return None
+
+def running_call(file: SourceFile, frames: Sequence[Frame]) -> ast.Call | None:
+    """Return the call at which the code of a module itself is; None if it is not running."""
+    for frame in frames:
+        if frame.file == file.path and frame.function == "<module>" and file.matches(frame):
+            return file.call_at(frame)
+    return None
 
 
 def writers_in_functions(file: SourceFile, owner: Scope, name: str) -> list[ast.AST]:
@@ -221,7 +222,7 @@ def _certain(candidates: frozenset[ast.AST]) -> ast.AST | None:
     return None if found is UNBOUND else found
 
 
-def _owner(file: SourceFile, scope: Scope, name: str) -> Scope | None:
+def owner_of(file: SourceFile, scope: Scope, name: str) -> Scope | None:
     """Return the function or module that a name in `scope` belongs to; None if it is unknown."""
     scopes = [scope, *file.enclosing(scope)]
     declared = {
@@ -245,7 +246,7 @@ def _variables(file: SourceFile, value: ast.expr) -> list[str]:
     for node in ast.walk(value):
         if isinstance(node, ast.Name) and node.id not in {*inside, *found, *file.imports}:
             scope = file.scope_of(value)
-            owner = None if scope is None else _owner(file, scope, node.id)
+            owner = None if scope is None else owner_of(file, scope, node.id)
             if owner is None and is_builtin(node.id):
                 continue
             bindings = [] if owner is None else bindings_in(owner, node.id)
