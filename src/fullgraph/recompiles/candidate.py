@@ -28,6 +28,10 @@ class Candidate(Struct, frozen=True):
     files: tuple[FileEdits, ...] = ()
     config: dict[str, ConfigValue] = {}
     aim: Aim = "compiles"
+    # Offered only if compiled code compares no size with anything: other sizes might raise.
+    needs_free_sizes: bool = False
+    # Whether outputs may differ in whether they need gradients.
+    may_change_requires_grad: bool = False
     # What could go wrong; only for unsafe remedies.
     risk: str = ""
 

@@ -24,7 +24,7 @@ def import_edited(texts: Mapping[str, str]) -> None:
         code: CodeType = loader.source_to_code(text.encode(), path)
         return code
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
 def script_text(texts: Mapping[str, str], script: str) -> str | None:
