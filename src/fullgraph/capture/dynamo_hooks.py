@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import msgspec
+
 from fullgraph.errors import CaptureError
 
 _CONVERT = "torch._dynamo.convert_frame"
 _EVAL = "torch._dynamo.eval_frame"
 _SYMBOLIC = "torch._dynamo.symbolic_convert"
+# Called with a function that torch.compile is given, and with a graph for a backend.
+COMPILE_CALL = f"{_EVAL}:_TorchDynamoContext.__call__"
+USER_COMPILER = "torch._dynamo.output_graph:OutputGraph.call_user_compiler"
 
 
 class Hook(NamedTuple):
@@ -56,13 +61,13 @@ HOOKS = (
          "a break that may be handled without being logged"),
     Hook(f"{_SYMBOLIC}:SpeculationEntry.fail_and_restart_analysis", (2, 8), (2, 10), "restart",
          "a break after which the rest of the function runs in eager mode"),
-    Hook("torch._dynamo.output_graph:OutputGraph.call_user_compiler", (2, 8), None, "graph",
+    Hook(USER_COMPILER, (2, 8), None, "graph",
          "a graph for a backend, whatever the backend is"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_start_callbacks", (2, 8), None,
          "callbacks_start", "the start of compiling a backward graph that is compiled late"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_end_callbacks", (2, 8), None,
          "callbacks_end", "the end of compiling such a backward graph"),
-    Hook(f"{_EVAL}:_TorchDynamoContext.__call__", (2, 8), None, "compile_call",
+    Hook(COMPILE_CALL, (2, 8), None, "compile_call",
          "a function or a method that torch.compile is given"),
     Hook("torch._dynamo.decorators:set_stance.__init__", (2, 8), None, "stance",
          "a stance that is set"),
@@ -85,6 +90,11 @@ SETTINGS = (
     "specialize_int",
     "suppress_errors",
 )
+
+# Attributes of a tensor: the dimensions that the program marked as dynamic.
+_DYNAMIC_MARKS = (
+    "_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices",
+)  # fmt: skip
 
 # Attributes of a function or a module that torch.compile returned: the original.
 _ORIGINALS = ("_torchdynamo_orig_callable", "_orig_mod")
@@ -146,6 +156,21 @@ def is_skipped_by_rule(function: Any) -> bool:
 def read_stance() -> Any:
     """Return the stance that is set: its `stance`, `skip_guard_eval_unsafe` and `backend`."""
     return import_module(_EVAL)._stance
+
+
+def current_global_state() -> dict[str, Any]:
+    """Return the state of torch that Dynamo guards on; empty if the release cannot tell it."""
+    guard: Any = import_module("torch._C._dynamo.guards").GlobalStateGuard()
+    if "__getstate__" not in type(guard).__dict__:
+        return {}
+    state: dict[str, Any] = msgspec.json.decode(guard.__getstate__())
+    return state
+
+
+def dynamic_marks(tensor: Any) -> frozenset[int]:
+    """Return the dimensions of a tensor that the program marked as dynamic."""
+    marks = (getattr(tensor, name, ()) for name in _DYNAMIC_MARKS)
+    return frozenset(dim for dims in marks for dim in dims)
 
 
 def import_dynamo() -> None:

@@ -97,6 +97,8 @@ class GuardChange(Struct, frozen=True, omit_defaults=True):
     holder: str = ""
     # The line that torch names as the reason for the guard.
     line: Frame | None = None
+    # What else is known, such as "marked dynamic, but specialized".
+    note: str = ""
 
 
 class GuardFailure(Struct, frozen=True, omit_defaults=True):
@@ -195,12 +197,20 @@ class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_de
     limit_value: int | None = None
     # The user's call stack, down to the call of the frame; None in older sessions.
     stack: Stack | None = None
+    # The argument `dynamic` of torch.compile.
+    dynamic: bool | None = None
+    # How many objects this method was compiled for, and how many calls of torch.compile were given
+    # its code; 0 if that is not known.
+    instances: int = 0
+    wrappers: int = 0
 
 
 class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=True):
     """One call of a compiled function from outside of compiled code; captured only on request.
 
-    `number` counts the calls of one `torch.compile`, from 1.
+    `number` counts the calls of one `torch.compile`, from 1. An event may stand for several calls
+    in a row that compiled nothing and ran the same graphs, called from the same line; then
+    `number` is the first of them and `seconds` is their sum.
     """
 
     target: int
@@ -211,7 +221,9 @@ class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=Tru
     compiles: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
     caller: Frame | None = None
+    # The name of the exception that left the call.
     error: str = ""
+    count: int = 1
 
 
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):

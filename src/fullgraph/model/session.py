@@ -22,6 +22,7 @@ from fullgraph.model.events import (
     FORMAT_VERSION,
     Backward,
     Break,
+    Call,
     Code,
     Compile,
     End,
@@ -109,6 +110,7 @@ _Line = (
     | Skip
     | Graph
     | Recompile
+    | Call
     | Backward
     | Settings
     | Stance
