@@ -12,7 +12,7 @@ written_at = "self.number = number"
 recompiles = 7
 refused = 1
 limit = "recompile_limit"
-calls = { total = 30, eager = 6, first = 9 }
+calls = { total = 30, eager = 6, first = [9, 1] }
 bounded = false
 remedy = "verified"
 """

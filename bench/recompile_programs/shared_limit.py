@@ -11,7 +11,7 @@ called_at = "batch = activation(batch)"
 recompiles = 7
 refused = 1
 limit = "recompile_limit"
-calls = { total = 20, eager = 4, first = 9 }
+calls = { total = 20, eager = 4, first = [9, 1] }
 bounded = false
 remedy = "verified"
 """
