@@ -31,6 +31,8 @@ class ReplayRequest(Struct, frozen=True):
     fixed: bool = False
     # The results to compare with; empty to write them.
     reference: str = ""
+    # Whether outputs may differ in whether they need gradients.
+    any_requires_grad: bool = False
     # The program is stopped when it has compiled this often.
     max_compiles: int | None = None
 

@@ -99,6 +99,7 @@ class Replayer:
             fixed=fixed,
             reference=str(reference or ""),
             max_compiles=max_compiles,
+            any_requires_grad=any(each.may_change_requires_grad for each in candidates),
         )
         self._send(request)
         return _read(folder)

@@ -104,7 +104,8 @@ class _Run:
         before = next(expected, None)
         if before is None:
             self.end("differs", "there are more calls")
-        if problem := difference(before, found):
+        ignored = self._request.any_requires_grad
+        if problem := difference(before, found, any_requires_grad=ignored):
             self.end("differs", f"call {found.number} of {found.name}: {problem}")
 
     def end(self, status: ReplayStatus, reason: str) -> NoReturn:
