@@ -13,6 +13,8 @@ from fullgraph.recompiles.candidate import ConfigValue
 # late: it was stopped because the time was over.
 ReplayStatus = Literal["done", "worse", "differs", "failed", "late"]
 OUTCOME_FILE = "outcome.json"
+# The outcomes of a run of Dynamo that count as a compile.
+COMPILED_OUTCOMES = ("compiled", "empty")
 
 
 class ReplayRequest(Struct, frozen=True):

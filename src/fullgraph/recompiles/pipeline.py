@@ -144,7 +144,8 @@ def _replay(
     progress("preparing to replay")
     replayed = [_divided(each) for each in searches]
     try:
-        with Replayer(target) as replayer:
+        backends = {graph.backend for graph in facts.report.graphs}
+        with Replayer(target, inductor="inductor" in backends) as replayer:
             search = RemedySearch(replayer, Baseline(facts, results, seed), deadline, progress)
             search.run([each for each, _ in replayed])
     except FullgraphError as error:
@@ -198,6 +199,9 @@ def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main
 def _chosen(search: GroupSearch, problem: str) -> list[Tried]:
     """Return what is shown for a group: verified remedies first, then advice without a replay."""
     verified = sorted(search.verified, key=_rank)
+    if any(each.candidate.aim == "compiles" for each in verified):
+        # A higher limit is for variety that nothing else helps against.
+        verified = [each for each in verified if each.candidate.aim == "compiles"]
     rest = [each for each in search.tried if each.result is None and not each.rejected]
     waiting = search.waiting
     if problem:

@@ -14,8 +14,8 @@ from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.events import Call, Code, Compile
 from fullgraph.model.report import RecompileGroup, Report
 from fullgraph.model.session import Session
+from fullgraph.recompiles.messages import COMPILED_OUTCOMES
 
-COMPILED = ("compiled", "empty")
 _FEWEST_STEADY_CALLS = 3
 
 # A function by its file and name: remedies move lines.
@@ -43,7 +43,7 @@ class RunFacts:
         self._state = AnalysisState(sessions)
         self._calls = [call for _, call in self._state.events(Call)]
         self._compiles = [
-            each for _, each in self._state.events(Compile) if each.outcome in COMPILED
+            each for _, each in self._state.events(Compile) if each.outcome in COMPILED_OUTCOMES
         ]
 
     @cached_property
