@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.analysis.user_lines.bound import UnclearName
+from fullgraph.analysis.user_lines.written import attribute_of
 from fullgraph.model.events import Call, Frame, GuardChange, Recompile, Write
 from fullgraph.model.watches import Watch
 
 _GLOBAL = re.compile(r"^G\['(\w+)'\]$")
-_LAST_ATTRIBUTE = re.compile(r"(?:\.__dict__\['(\w+)'\]|\.(\w+))$")
-# A value inside of these is a part of the tensor or container, and has no line of its own.
 _WRITTEN = frozenset({"attribute", "parameter", "global", "default", "closure"})
 
 
@@ -93,10 +92,8 @@ def watch_of_write(member: GroupMember, call: Call) -> Watch | None:
     name = _GLOBAL.match(change.source)
     if change.place == "global" and name is not None:
         return Watch(change.source, "global", name[1], (), code.file)
-    attribute = _LAST_ATTRIBUTE.search(change.source)
-    if change.place != "attribute" or attribute is None:
-        return None
+    attribute = attribute_of(change)
     holder = "" if is_called else change.holder
-    if not is_called and not holder:
+    if not attribute or not (is_called or holder):
         return None
-    return Watch(change.source, "attribute", attribute[1] or attribute[2], (), holder=holder)
+    return Watch(change.source, "attribute", attribute, (), holder=holder)

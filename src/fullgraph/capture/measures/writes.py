@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import linecache
 import os
 import re
 import sys
@@ -33,7 +34,10 @@ from fullgraph.model.watches import Watch
 # Names the file with the values to watch, a list of `Watch` as JSON.
 WATCH_VARIABLE = "FULLGRAPH_WATCH"
 _EAGER = "force_eager"
-_ATTRIBUTE = re.compile(r"^(.*?)(?:\.__dict__\['(\w+)'\]|\.(\w+))$")
+# The object that has an attribute, also where a module keeps it in a dictionary.
+_ATTRIBUTE = re.compile(r"^(.*?)(?:\.(?:__dict__|_modules|_buffers)\['\w+'\]|\.\w+)$")
+_DEFAULTS = re.compile(r"^(.*)\.__(?:kw)?defaults__\[.*\]$")
+_DEFAULT_NAMES = frozenset({"__defaults__", "__kwdefaults__"})
 _SIMPLE = (int, float, str, bool, bytes, type(None))
 _UNKNOWN = object()
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -48,6 +52,15 @@ class _Written(NamedTuple):
     value: Any
     # The names of the module, for a global.
     names: dict[str, Any] | None = None
+
+
+class _Pending(NamedTuple):
+    """A store that is about to happen: its line, the object, and the value before."""
+
+    store: Store
+    frame: Frame
+    holder: Any
+    before: Any
 
 
 class _Plan(NamedTuple):
@@ -76,12 +89,11 @@ class WriteTracer:
         # By the id of a code object; None for one that is not traced.
         self._plans: dict[int, tuple[CodeType, _Plan | None]] = {}
         # A store that is about to happen, by the frame.
-        self._pending: dict[int, tuple[Store, Any]] = {}
+        self._pending: dict[int, _Pending] = {}
         self._bound: dict[tuple[int, str], Frame] = {}
         self._globals: dict[tuple[str, str], _Written] = {}
         self._cells: dict[tuple[str, str], _Written] = {}
         self._attributes: dict[tuple[int, str], tuple[Any, _Written]] = {}
-        self._defaults: list[Frame] = []
         self._stopped = False
         self._steps = 0
 
@@ -162,7 +174,7 @@ class WriteTracer:
             local = set()
         names = frozenset(local).union(*self._names.values())
         if self._names["default"]:
-            names |= {"__defaults__", "__kwdefaults__"}
+            names |= _DEFAULT_NAMES
         stores = stores_of(code, names)
         wanted = {
             offset: kept
@@ -181,7 +193,7 @@ class WriteTracer:
             return store.scope != "attribute"
         if store.scope == "attribute":
             names = self._names["attribute"] | self._names["global"]
-            return store.name in names or store.name in ("__defaults__", "__kwdefaults__")
+            return store.name in names or store.name in _DEFAULT_NAMES
         return store.name in self._names[store.scope]
 
     def _note_arguments(self, plan: _Plan, frame: FrameType) -> None:
@@ -198,7 +210,7 @@ class WriteTracer:
     def _step(self, plan: _Plan, frame: FrameType, event: str, _: Any) -> Any:
         pending = self._pending.pop(id(frame), None)
         if pending is not None:
-            self._finish(frame, *pending)
+            self._finish(frame, pending)
         if event == "line":
             frame.f_trace_opcodes = frame.f_lineno in plan.lines
         elif event == "opcode":
@@ -214,51 +226,44 @@ class WriteTracer:
 
     def _begin(self, frame: FrameType, store: Store) -> None:
         """Note a store that the next instruction makes."""
-        if store.scope in ("local", "cell", "global"):
-            self._bound[id(frame), store.name] = self._at(frame, store)
-        if store.name.endswith("defaults__"):
-            self._defaults.append(self._at(frame, store))
-        if store.scope in ("global", "cell", "attribute"):
-            self._pending[id(frame)] = (store, self._current(frame, store))
-
-    def _current(self, frame: FrameType, store: Store) -> Any:
-        """Return the object that is written to and the value before the store."""
-        if store.scope == "global":
-            return None, frame.f_globals.get(store.name, _UNKNOWN)
-        if store.scope == "cell":
-            return None, _UNKNOWN
-        holder = holder_of(store, frame)
-        return holder, _member(holder, store.name)
-
-    def _finish(self, frame: FrameType, store: Store, current: tuple[Any, Any]) -> None:
-        """Note a store that has happened."""
-        holder, before = current
         at = self._at(frame, store)
+        if store.scope != "attribute":
+            self._bound[id(frame), store.name] = at
+        if store.scope == "global":
+            before = frame.f_globals.get(store.name, _UNKNOWN)
+            self._pending[id(frame)] = _Pending(store, at, None, before)
+        elif store.scope == "cell":
+            self._pending[id(frame)] = _Pending(store, at, None, _UNKNOWN)
+        elif store.scope == "attribute":
+            holder = holder_of(store, frame)
+            if holder is not None and not _is_torch_module(holder):
+                before = _member(holder, store.name)
+                self._pending[id(frame)] = _Pending(store, at, holder, before)
+
+    def _finish(self, frame: FrameType, pending: _Pending) -> None:
+        """Note a store that has happened."""
+        store, at, holder, before = pending
+        file, names = frame.f_code.co_filename, frame.f_globals
         if store.scope == "cell":
-            value = frame.f_locals.get(store.name)
-            self._cells[frame.f_code.co_filename, store.name] = _Written(at, value)
-        elif store.scope == "global":
-            value = frame.f_globals.get(store.name)
-            if _differs(before, value):
-                written = _Written(at, value, frame.f_globals)
-                self._globals[frame.f_code.co_filename, store.name] = written
-        elif isinstance(holder, ModuleType):
-            value = _member(holder, store.name)
-            if _differs(before, value):
-                file = getattr(holder, "__file__", None) or ""
-                self._globals[file, store.name] = _Written(at, value, holder.__dict__)
-        elif holder is not None and not _is_torch_module(holder):
+            self._cells[file, store.name] = _Written(at, frame.f_locals.get(store.name))
+            return
+        if store.scope == "attribute" and not isinstance(holder, ModuleType):
             value = _member(holder, store.name)
             if _differs(before, value):
                 self._note_attribute(holder, store.name, at, value)
+            return
+        if isinstance(holder, ModuleType):
+            file, names = getattr(holder, "__file__", None) or "", holder.__dict__
+        value = names.get(store.name)
+        if _differs(before, value):
+            self._globals[file, store.name] = _Written(at, value, names)
 
     def _at(self, frame: FrameType, store: Store) -> Frame:
         described = describe_frame(frame)
         if described.line == store.line:
             return described
-        return msgspec.structs.replace(
-            described, line=store.line, column=None, end_line=None, end_column=None, code=""
-        )
+        code = linecache.getline(described.file, store.line).strip()
+        return Frame(described.file, store.line, described.function, code=code)
 
     def before_call(self, call: CompiledCall, wrapper: FrameType) -> None:
         """Emit the lines that are wanted at a call that starts."""
@@ -282,7 +287,7 @@ class WriteTracer:
             case "attribute":
                 return self._written_attribute(watch, wrapper)
             case "default":
-                return self._defaults[-1] if len(set(self._defaults)) == 1 else None
+                return self._written_default(watch, wrapper)
         return None
 
     def _bound_in_caller(self, watch: Watch, wrapper: FrameType) -> Frame | None:
@@ -312,15 +317,16 @@ class WriteTracer:
         if watch.holder:
             return self._written_for_class(watch)
         match = _ATTRIBUTE.match(watch.source)
-        scope = None if match is None else _scope_of(wrapper)
-        if match is None or scope is None:
-            return None
-        try:
-            holder = eval(match[1], {"__builtins__": {}}, scope)
-        except Exception:
-            return None
+        holder = _UNKNOWN if match is None else _evaluate(match[1], wrapper)
         kept = self._attributes.get((id(holder), watch.name))
         return None if kept is None else kept[1].frame
+
+    def _written_default(self, watch: Watch, wrapper: FrameType) -> Frame | None:
+        match = _DEFAULTS.match(watch.source)
+        function = _target(wrapper) if match is None else _evaluate(match[1], wrapper)
+        found = [self._attributes.get((id(function), name)) for name in _DEFAULT_NAMES]
+        frames = {kept[1].frame for kept in found if kept is not None}
+        return frames.pop() if len(frames) == 1 else None
 
     def _written_for_class(self, watch: Watch) -> Frame | None:
         """Return the line that last wrote the attribute of every object of a class, if it is one.
@@ -355,7 +361,20 @@ def _differs(before: Any, now: Any) -> bool:
     return True
 
 
+def _evaluate(source: str, wrapper: FrameType) -> Any:
+    """Return the value of one of Dynamo's expressions when the function is called."""
+    scope = _scope_of(wrapper)
+    if scope is None:
+        return _UNKNOWN
+    try:
+        return eval(source, {"__builtins__": {}}, scope)
+    except Exception:
+        return _UNKNOWN
+
+
 def _member(holder: Any, name: str) -> Any:
+    if isinstance(holder, FunctionType):
+        return getattr(holder, name, _UNKNOWN)
     return getattr(holder, "__dict__", {}).get(name, _UNKNOWN)
 
 
