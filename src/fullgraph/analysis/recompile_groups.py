@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
-
 from fullgraph.analysis.bounded_recompiles import why_not_bounded
 from fullgraph.analysis.compiles import compiles_by_id
 from fullgraph.analysis.eager_calls import count_calls
