@@ -10,11 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
-
-from fullgraph.analysis.bounded_recompiles import why_not_bounded
+from fullgraph.analysis.bounded_recompiles import is_bounded, why_not_bounded
 from fullgraph.analysis.compiles import compiles_by_id
-from fullgraph.analysis.eager_calls import count_calls
+from fullgraph.analysis.eager_calls import all_ran_again, calls_of, count_calls
 from fullgraph.analysis.occurrences import qualified_name
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.analysis.values_at_breaks import name_at_break
@@ -107,8 +105,8 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
     compiles = state.result(compiles_by_id)
     finished = [compiles.get((process, event.compile)) for process, event in done]
     values = _values(found.changes)
-    kept = _notes(found, values)
-    unbounded = why_not_bounded(newest, values)
+    calls = calls_of(state, code)
+    bounded = not refused and is_bounded(newest, values, all_ran_again(calls))
     return RecompileGroup(
         kind=newest.kind,
         place=newest.place,
@@ -132,9 +130,9 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
         bound_at=None,
         written_at=None,
         specialized_at=next((each.line for each in found.changes if each.line), None),
-        calls=count_calls(state, code),
-        bounded=unbounded is None and not refused,
-        notes=(*kept, *([unbounded] if unbounded else [])),
+        calls=count_calls(calls),
+        bounded=bounded,
+        notes=tuple(_notes(found, None if bounded else why_not_bounded(newest, values))),
     )
 
 
@@ -144,7 +142,7 @@ def _values(changes: Sequence[GuardChange]) -> tuple[str, ...]:
     return tuple(value for value in values if value)
 
 
-def _notes(found: _Recompiles, values: Sequence[str]) -> Iterator[str]:
+def _notes(found: _Recompiles, not_bounded: str | None) -> Iterator[str]:
     newest_event = found.events[-1][1]
     if newest_event.dynamic is not None and found.changes[-1].kind in ("size", "int", "stride"):
         yield f"dynamic={newest_event.dynamic}"
@@ -159,6 +157,8 @@ def _notes(found: _Recompiles, values: Sequence[str]) -> Iterator[str]:
         yield f"{newest_event.wrappers} calls of torch.compile share this code and its limit"
     if any(event.limit for _, event in found.events):
         yield "after the limit, calls that fit compiled code still use it"
+    elif not_bounded is not None:
+        yield not_bounded
 
 
 def _is_zero_or_one(change: GuardChange) -> bool:
