@@ -26,11 +26,9 @@ Place = Callable[[str, int], str]
 class GroupWriter:
     """Writes groups of recompiles; `place` turns a file and a line into what is shown."""
 
-    def __init__(self, terminal: Terminal, place: Place, *, searched: bool = False) -> None:
+    def __init__(self, terminal: Terminal, place: Place) -> None:
         self._terminal = terminal
         self._place = place
-        # Whether the program ran once more to find lines, so that a missing one was not found.
-        self._searched = searched
 
     def lines(
         self, group: RecompileGroup, number: int, after_limit: str = _IN_EAGER_MODE
@@ -42,7 +40,7 @@ class GroupWriter:
         yield from self._line("called", group.called_at)
         yield from self._line("bound", group.bound_at)
         yield from self._line("written", group.written_at)
-        if self._searched and group.written_at is None and group.place in _WRITTEN:
+        if group.written_at is None and group.place in _WRITTEN:
             yield from self._labelled("written", "not found")
         yield from self._line("torch", group.specialized_at)
         yield from self._labelled("calls", describe_calls(group))
