@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
@@ -32,6 +33,7 @@ from fullgraph.recompiles.report import (
 )
 from fullgraph.recompiles.run_facts import RunFacts
 from fullgraph.recompiles.search import Baseline, GroupSearch, RemedySearch, Tried
+from fullgraph.recompiles.writes import find_writes
 
 Progress = Callable[[str], None]
 
@@ -59,7 +61,10 @@ def advise_on_program(
     with _measuring():
         code = run_program(target, folder)
     own_seconds = time.monotonic() - started
-    sessions = load_all((str(folder),))
+    with TemporaryDirectory(prefix="fullgraph-") as eager:
+        progress("looking for the lines that write what changes")
+        captured = load_all((str(folder),))
+        sessions = find_writes(target, captured, Path(eager), own_seconds)
     facts = RunFacts(sessions)
     context = _context(sessions, folder, main_file(target))
     searches = _searches(facts.report, context)
@@ -253,7 +258,7 @@ def plan_of(candidate: Candidate) -> FixPlan:
 
 def _why(group: RecompileGroup, found: Sequence[Tried], problem: str) -> str:
     if group.bounded:
-        return "right and bounded: nothing to do"
+        return ""
     if found:
         return ""
-    return problem or "no remedy helps"
+    return problem or "no remedy that was tried helps"

@@ -9,7 +9,7 @@ from functools import cached_property
 from statistics import median
 
 from fullgraph.analysis import analyze
-from fullgraph.analysis.eager_calls import count_calls
+from fullgraph.analysis.eager_calls import calls_of, count_calls
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.events import Call, Code, Compile
 from fullgraph.model.report import RecompileGroup, Report
@@ -73,7 +73,9 @@ class RunFacts:
     def eager_calls(self, key: FunctionKey) -> int:
         """Return how many calls ran in eager mode because of a limit of this function."""
         codes = {each.code for _, each in self._state.events(Compile)}
-        counts = [count_calls(self._state, code) for code in codes if _key_of_code(code) == key]
+        counts = [
+            count_calls(calls_of(self._state, code)) for code in codes if _key_of_code(code) == key
+        ]
         return max((each.eager for each in counts if each is not None), default=0)
 
     @cached_property
