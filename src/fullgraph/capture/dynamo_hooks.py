@@ -22,6 +22,8 @@ _SYMBOLIC = "torch._dynamo.symbolic_convert"
 # Called with a function that torch.compile is given, and with a graph for a backend.
 COMPILE_CALL = f"{_EVAL}:_TorchDynamoContext.__call__"
 USER_COMPILER = "torch._dynamo.output_graph:OutputGraph.call_user_compiler"
+# Called when the guards of compiled code have been built.
+GUARDS_BUILT = "torch._dynamo.guards:CheckFunctionManager.__init__"
 
 
 class Hook(NamedTuple):

@@ -226,6 +226,20 @@ class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=Tru
     count: int = 1
 
 
+class Write(Struct, frozen=True, tag="write", tag_field="event", omit_defaults=True):
+    """The line that last bound or wrote a value before a call; captured in a run of its own.
+
+    `source` is Dynamo's expression for the value. `target` and `number` are those of the `Call`.
+    """
+
+    target: int
+    number: int
+    source: str
+    frame: Frame
+    # The user's line that made the call, to recognize a run that went another way.
+    caller: Frame | None = None
+
+
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
     """A backward graph that a backend compiled late, when it was first needed."""
 
@@ -267,5 +281,16 @@ class End(Struct, frozen=True, tag="end", tag_field="event"):
 
 
 Event = (
-    Break | Compile | Skip | Graph | Recompile | Call | Backward | Settings | Stance | Problem | End
+    Break
+    | Compile
+    | Skip
+    | Graph
+    | Recompile
+    | Call
+    | Write
+    | Backward
+    | Settings
+    | Stance
+    | Problem
+    | End
 )

@@ -80,8 +80,12 @@ def read_records(path: Path) -> Iterator[Record]:
             yield decoder.decode(data)
 
 
-def difference(before: CallResult, after: CallResult) -> str:
-    """Return how a call differs from the same call of another run; empty if it does not."""
+def difference(before: CallResult, after: CallResult, *, any_requires_grad: bool = False) -> str:
+    """Return how a call differs from the same call of another run; empty if it does not.
+
+    With `any_requires_grad`, one may need gradients where the other does not.
+    """
+    properties = ("dtype", "shape") if any_requires_grad else ("dtype", "shape", "requires_grad")
     if before.name != after.name:
         return f"{after.name} is called instead of {before.name}"
     if before.error != after.error:
@@ -93,16 +97,16 @@ def difference(before: CallResult, after: CallResult) -> str:
         if old.keys() != new.keys():
             return f"{what}: {sorted(old.keys() ^ new.keys())[0]} is only in one run"
         for path, leaf in old.items():
-            problem = _leaf_difference(leaf, new[path])
+            problem = _leaf_difference(leaf, new[path], properties)
             if problem:
                 return f"{what} {path}: {problem}".replace(" : ", ": ")
     return ""
 
 
-def _leaf_difference(old: Leaf, new: Leaf) -> str:
+def _leaf_difference(old: Leaf, new: Leaf, properties: tuple[str, ...]) -> str:
     if isinstance(old, str) or isinstance(new, str):
         return "" if old == new or _same_number(old, new) else "another value"
-    for name in ("dtype", "shape", "requires_grad"):
+    for name in properties:
         if getattr(old, name) != getattr(new, name):
             return f"{name} {getattr(new, name)} instead of {getattr(old, name)}"
     limit = _TOLERANCE.get(old.dtype, _DEFAULT_TOLERANCE)

@@ -36,6 +36,7 @@ from fullgraph.model.events import (
     Skip,
     Stack,
     Stance,
+    Write,
 )
 
 SUFFIX = ".jsonl"
@@ -111,6 +112,7 @@ _Line = (
     | Graph
     | Recompile
     | Call
+    | Write
     | Backward
     | Settings
     | Stance

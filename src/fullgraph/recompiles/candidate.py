@@ -30,6 +30,8 @@ class Candidate(Struct, frozen=True):
     aim: Aim = "compiles"
     # Offered only if compiled code compares no size with anything: other sizes might raise.
     needs_free_sizes: bool = False
+    # Whether the first call of each function may run in eager mode.
+    eager_first_calls: bool = False
     # Whether outputs may differ in whether they need gradients.
     may_change_requires_grad: bool = False
     # What could go wrong; only for unsafe remedies.

@@ -78,12 +78,23 @@ class ProgramContext:
             frames = [group.called_at]
         return list(dict.fromkeys(frames))
 
-    def first_call_frames(self, group: RecompileGroup) -> list[Frame]:
-        """Return the line of the call that compiled the function of a group first."""
-        for call in self._calls_of(group):
-            if call.compiles and call.caller is not None:
-                return [call.caller]
-        return []
+    def first_call_stack(self, group: RecompileGroup) -> list[Frame]:
+        """Return the user's lines that may lead to the first call, the innermost first.
+
+        The line of the call itself is known. Calls of its function in the same file are added.
+        """
+        first = next((call.caller for call in self._calls_of(group) if call.compiles), None)
+        file = self.source(first.file) if first is not None else None
+        if first is None or file is None:
+            return []
+        callers = [
+            file.frame(node)
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == first.function
+        ]
+        return [first, *callers]
 
     def is_called_directly(self, group: RecompileGroup) -> bool:
         """Return whether the function of a group is itself what the program compiles."""

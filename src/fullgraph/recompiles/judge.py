@@ -52,11 +52,17 @@ def _problem(candidate: Candidate, result: ReplayResult, before: RunFacts, after
         return "the graph breaks more often"
     if result.ops.after < _FEWEST_OPS * result.ops.before:
         return "fewer operators are in graphs"
+    allowed = len({target for target, _ in after.calls_without_graph})
+    more = len(after.calls_without_graph) - len(before.calls_without_graph)
+    if more > (allowed if candidate.eager_first_calls else 0):
+        return "more calls run in eager mode"
     if candidate.aim == "eager_calls":
         return "" if eager.after < eager.before else "as many calls run in eager mode"
     if eager.after == eager.before and compiles.after >= compiles.before:
         return "it compiles as often"
     new = after.compiling_calls - before.compiling_calls - before.calls_without_graph
+    if candidate.eager_first_calls:
+        new = set()
     if new:
         return "a call compiles that did not compile before"
     return ""

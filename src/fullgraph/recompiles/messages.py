@@ -13,6 +13,8 @@ from fullgraph.recompiles.candidate import ConfigValue
 # late: it was stopped because the time was over.
 ReplayStatus = Literal["done", "worse", "differs", "failed", "late"]
 OUTCOME_FILE = "outcome.json"
+# The outcomes of a run of Dynamo that count as a compile.
+COMPILED_OUTCOMES = ("compiled", "empty")
 
 
 class ReplayRequest(Struct, frozen=True):
@@ -31,6 +33,8 @@ class ReplayRequest(Struct, frozen=True):
     fixed: bool = False
     # The results to compare with; empty to write them.
     reference: str = ""
+    # Whether outputs may differ in whether they need gradients.
+    any_requires_grad: bool = False
     # The program is stopped when it has compiled this often.
     max_compiles: int | None = None
 

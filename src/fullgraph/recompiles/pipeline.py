@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
@@ -32,6 +33,7 @@ from fullgraph.recompiles.report import (
 )
 from fullgraph.recompiles.run_facts import RunFacts
 from fullgraph.recompiles.search import Baseline, GroupSearch, RemedySearch, Tried
+from fullgraph.recompiles.writes import find_writes
 
 Progress = Callable[[str], None]
 
@@ -59,7 +61,10 @@ def advise_on_program(
     with _measuring():
         code = run_program(target, folder)
     own_seconds = time.monotonic() - started
-    sessions = load_all((str(folder),))
+    with TemporaryDirectory(prefix="fullgraph-") as eager:
+        progress("looking for the lines that write what changes")
+        captured = load_all((str(folder),))
+        sessions = find_writes(target, captured, Path(eager), own_seconds)
     facts = RunFacts(sessions)
     context = _context(sessions, folder, main_file(target))
     searches = _searches(facts.report, context)
@@ -144,7 +149,8 @@ def _replay(
     progress("preparing to replay")
     replayed = [_divided(each) for each in searches]
     try:
-        with Replayer(target) as replayer:
+        backends = {graph.backend for graph in facts.report.graphs}
+        with Replayer(target, inductor="inductor" in backends) as replayer:
             search = RemedySearch(replayer, Baseline(facts, results, seed), deadline, progress)
             search.run([each for each, _ in replayed])
     except FullgraphError as error:
@@ -198,6 +204,9 @@ def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main
 def _chosen(search: GroupSearch, problem: str) -> list[Tried]:
     """Return what is shown for a group: verified remedies first, then advice without a replay."""
     verified = sorted(search.verified, key=_rank)
+    if any(each.candidate.aim == "compiles" for each in verified):
+        # A higher limit is for variety that nothing else helps against.
+        verified = [each for each in verified if each.candidate.aim == "compiles"]
     rest = [each for each in search.tried if each.result is None and not each.rejected]
     waiting = search.waiting
     if problem:
@@ -249,7 +258,7 @@ def plan_of(candidate: Candidate) -> FixPlan:
 
 def _why(group: RecompileGroup, found: Sequence[Tried], problem: str) -> str:
     if group.bounded:
-        return "right and bounded: nothing to do"
+        return ""
     if found:
         return ""
-    return problem or "no remedy helps"
+    return problem or "no remedy that was tried helps"

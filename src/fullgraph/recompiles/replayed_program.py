@@ -36,13 +36,13 @@ from fullgraph.model.results import (
 from fullgraph.recompiles.candidate import ConfigValue
 from fullgraph.recompiles.edited_sources import import_edited, script_text
 from fullgraph.recompiles.messages import (
+    COMPILED_OUTCOMES,
     OUTCOME_FILE,
     ReplayOutcome,
     ReplayRequest,
     ReplayStatus,
 )
-
-COMPILED = ("compiled", "empty")
+from fullgraph.recompiles.size_guards import SizeGuards
 
 
 def run_replay(request: ReplayRequest) -> NoReturn:
@@ -64,6 +64,7 @@ class _Run:
         self._compiles = 0
         self._calls = 0
         self._expected: Iterator[CallResult] | None = None
+        self._sizes = SizeGuards()
 
     def prepare(self) -> None:
         """Put the remedy in place and start to observe."""
@@ -78,12 +79,13 @@ class _Run:
             records = read_records(Path(request.reference))
             self._expected = (each for each in records if isinstance(each, CallResult))
         ResultRecorder(self._take).install()
+        self._sizes.watch()
         import_edited(request.texts)
         for name, value in request.config.items():
             _configure(name, value)
 
     def _count(self, event: Event) -> None:
-        if isinstance(event, Compile) and event.outcome in COMPILED:
+        if isinstance(event, Compile) and event.outcome in COMPILED_OUTCOMES:
             self._compiles += 1
             limit = self._request.max_compiles
             if limit is not None and self._compiles >= limit:
@@ -104,7 +106,8 @@ class _Run:
         before = next(expected, None)
         if before is None:
             self.end("differs", "there are more calls")
-        if problem := difference(before, found):
+        ignored = self._request.any_requires_grad
+        if problem := difference(before, found, any_requires_grad=ignored):
             self.end("differs", f"call {found.number} of {found.name}: {problem}")
 
     def end(self, status: ReplayStatus, reason: str) -> NoReturn:
@@ -112,7 +115,7 @@ class _Run:
         if os.getpid() == self._process:
             if status == "done" and self._expected is not None and next(self._expected, None):
                 status, reason = "differs", "there are fewer calls"
-            outcome = ReplayOutcome(status, reason, self._calls)
+            outcome = ReplayOutcome(status, reason, self._calls, self._sizes.compare_sizes)
             path = Path(self._request.folder) / OUTCOME_FILE
             path.write_bytes(json.encode(outcome))
             with suppress(BaseException):

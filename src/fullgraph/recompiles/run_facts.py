@@ -9,13 +9,13 @@ from functools import cached_property
 from statistics import median
 
 from fullgraph.analysis import analyze
-from fullgraph.analysis.eager_calls import count_calls
+from fullgraph.analysis.eager_calls import calls_of, count_calls
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.events import Call, Code, Compile
 from fullgraph.model.report import RecompileGroup, Report
 from fullgraph.model.session import Session
+from fullgraph.recompiles.messages import COMPILED_OUTCOMES
 
-COMPILED = ("compiled", "empty")
 _FEWEST_STEADY_CALLS = 3
 
 # A function by its file and name: remedies move lines.
@@ -43,7 +43,7 @@ class RunFacts:
         self._state = AnalysisState(sessions)
         self._calls = [call for _, call in self._state.events(Call)]
         self._compiles = [
-            each for _, each in self._state.events(Compile) if each.outcome in COMPILED
+            each for _, each in self._state.events(Compile) if each.outcome in COMPILED_OUTCOMES
         ]
 
     @cached_property
@@ -73,7 +73,9 @@ class RunFacts:
     def eager_calls(self, key: FunctionKey) -> int:
         """Return how many calls ran in eager mode because of a limit of this function."""
         codes = {each.code for _, each in self._state.events(Compile)}
-        counts = [count_calls(self._state, code) for code in codes if _key_of_code(code) == key]
+        counts = [
+            count_calls(calls_of(self._state, code)) for code in codes if _key_of_code(code) == key
+        ]
         return max((each.eager for each in counts if each is not None), default=0)
 
     @cached_property

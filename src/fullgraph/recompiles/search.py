@@ -57,6 +57,9 @@ class GroupSearch:
 
     def next(self) -> Candidate | None:
         """Take the next candidate; None if enough was tried."""
+        if self.verified:
+            # A higher limit is for variety that nothing else helps against.
+            self.waiting = [each for each in self.waiting if each.aim == "compiles"]
         if len(self.verified) >= _ENOUGH or len(self.tried) >= _MOST_TRIED or not self.waiting:
             return None
         return self.waiting.pop(0)

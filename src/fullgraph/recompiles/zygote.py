@@ -1,9 +1,10 @@
 """A process that has imported the compiler and forks one child per replay of the program.
 
-    python -m fullgraph.recompiles.zygote
+    python -m fullgraph.recompiles.zygote [MODULE]...
 
-Reads one `ReplayRequest` per line and writes one line when the child has ended. No operator runs
-before the fork, so that no pool of threads exists that the children would miss.
+Imports the modules, which compiling will need. Reads one `ReplayRequest` per line and writes one
+line when the child has ended. No operator runs before the fork, so that no pool of threads exists
+that the children would miss.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import torch._dynamo  # noqa: F401
@@ -28,6 +30,9 @@ def main() -> None:
     """Serve requests until the client closes the pipe."""
     # The program must not write to the pipe of the replies.
     replies = os.dup(1)
+    for name in sys.argv[1:]:
+        with suppress(ImportError):
+            import_module(name)
     os.write(replies, b"ready\n")
     for line in sys.stdin.buffer:
         request = json.decode(line, type=ReplayRequest)

@@ -6,30 +6,35 @@ arguments.py    which argument of a call a parameter gets
 bound.py        the line that last bound an argument, up the call stack
 written.py      the line that last wrote an attribute, global, default or cell
 program_files.py  all files of the user's program
+observed.py     what a run in eager mode showed, and what it should watch
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.analysis.user_lines.arguments import slot_of
-from fullgraph.analysis.user_lines.bound import BindingFinder
+from fullgraph.analysis.user_lines.bound import BindingFinder, UnclearName
+from fullgraph.analysis.user_lines.observed import (
+    GroupMember,
+    calls_by_compile,
+    is_bound,
+    is_written,
+    observed_lines,
+    watch_of_binding,
+    watch_of_write,
+)
 from fullgraph.analysis.user_lines.program_files import ProgramFiles, find_program_files
 from fullgraph.analysis.user_lines.source_file import SourceFile, open_source
 from fullgraph.analysis.user_lines.written import WriterFinder
-from fullgraph.model.events import Compile, Frame, GuardChange, Recompile
+from fullgraph.model.events import Code, Compile, Frame, Recompile
 from fullgraph.model.owners import Owners
-
-
-class GroupMember(NamedTuple):
-    """A recompile of a group: its process, the event, and the change that put it in the group."""
-
-    process: int
-    recompile: Recompile
-    change: GuardChange
+from fullgraph.model.watches import Watch
 
 
 class UserLines(NamedTuple):
@@ -49,39 +54,114 @@ def user_lines(state: AnalysisState, members: Sequence[GroupMember]) -> UserLine
     If several lines caused the group, the most frequent one is returned, the first of equals.
     """
     sources = state.result(program_sources)
+    observed = state.result(observed_lines)
     called = [(member, _called_at(state.owners, member.recompile)) for member in members]
     called_at = _most_frequent(frame for _, frame in called)
     chosen = [member for member, frame in called if frame == called_at]
-    bound_at = _most_frequent(_bound_at(sources, member) for member in chosen)
-    written_at = _most_frequent(_written_at(sources, member) for member in members)
+    bound_at = _most_frequent(
+        observed.line_of(member) or sources.binding(member).line
+        for member in chosen
+        if is_bound(member.change)
+    )
+    written_at = _most_frequent(
+        observed.line_of(member) or sources.writer(member)
+        for member in members
+        if is_written(member.change)
+    )
     return UserLines(called_at, bound_at, written_at)
 
 
+def list_watches(state: AnalysisState) -> list[Watch]:
+    """Return what a run in eager mode has to watch to tell the lines that the source does not."""
+    sources = state.result(program_sources)
+    calls = state.result(calls_by_compile)
+    watches: dict[Watch, dict[tuple[int, int], None]] = {}
+    for member in _all_members(state):
+        call = calls.get((member.process, member.recompile.compile))
+        if call is None:
+            continue
+        watch = None
+        if is_written(member.change):
+            watch = watch_of_write(member, call)
+        elif is_bound(member.change):
+            watch = watch_of_binding(member, sources.binding(member).unclear, call)
+        if watch is not None:
+            watches.setdefault(watch, {})[call.target, call.number] = None
+    return [replace(watch, calls=tuple(calls)) for watch, calls in watches.items()]
+
+
+def _all_members(state: AnalysisState) -> Iterator[GroupMember]:
+    for process, event in state.events(Recompile):
+        changes = [change for failure in event.failures for change in failure.changes]
+        for change in {each.source: each for each in changes}.values():
+            yield GroupMember(process, event, change)
+
+
+class Binding(NamedTuple):
+    """What the source tells about an argument: the line that bound it, or the name in question."""
+
+    line: Frame | None = None
+    unclear: UnclearName | None = None
+
+
 class ProgramSources:
-    """Opens the files of the captured program; a file that was changed since then is not opened."""
+    """Answers from the files of the captured program; one that was changed since is not opened."""
 
     def __init__(self, state: AnalysisState) -> None:
         self._state = state
-        self._all: dict[int, ProgramFiles] = {}
         self._files: dict[tuple[int, str], SourceFile | None] = {}
+        self._programs: dict[int, ProgramFiles] = {}
+        # Recompiles of one group have the same answers.
+        self._bindings: dict[tuple[object, ...], Binding] = {}
+        self._writers: dict[tuple[object, ...], Frame | None] = {}
 
-    def open(self, process: int, path: str) -> SourceFile | None:
-        """Return a file as it was when a process ran; None if that is not known."""
+    def binding(self, member: GroupMember) -> Binding:
+        """Return what the source tells about the argument that a change is about."""
+        process, recompile, change = member
+        callers = callers_of(recompile)
+        key = (process, callers, recompile.code, change.source)
+        if key not in self._bindings:
+            finder = BindingFinder(callers, lambda path: self._open(process, path))
+            line = _find_binding(finder, recompile.code, change.source)
+            self._bindings[key] = Binding(line, None if line is not None else finder.unclear)
+        return self._bindings[key]
+
+    def writer(self, member: GroupMember) -> Frame | None:
+        """Return the only line that can have written the value that a change is about."""
+        process, recompile, change = member
+        callers = callers_of(recompile)
+        key = (process, callers, recompile.code, change.source, change.kind, change.now)
+        if key not in self._writers:
+            program = self._program(process)
+            finder = WriterFinder(program.files, callers)
+            found = finder.find(recompile.code, change) if program.complete else None
+            self._writers[key] = found
+        return self._writers[key]
+
+    def _open(self, process: int, path: str) -> SourceFile | None:
         key = (process, path)
         if key not in self._files:
             self._files[key] = open_source(path, self._state.headers[process].started)
         return self._files[key]
 
-    def all_files(self, process: int) -> ProgramFiles:
-        """Return all files of the user that a process may have run."""
-        if process not in self._all:
-            self._all[process] = find_program_files(
+    def _program(self, process: int) -> ProgramFiles:
+        if process not in self._programs:
+            self._programs[process] = find_program_files(
                 _seen_files(self._state, process),
                 [self._state.headers[process].directory],
                 self._state.owners,
-                lambda path: self.open(process, path),
+                lambda path: self._open(process, path),
             )
-        return self._all[process]
+        return self._programs[process]
+
+
+def _find_binding(finder: BindingFinder, code: Code, source: str) -> Frame | None:
+    slot = slot_of(source)
+    if slot is None:
+        return None
+    if code.resumed_at is not None:
+        return finder.local(code, slot.parameter, code.resumed_at)
+    return finder.argument(code, slot)
 
 
 def _seen_files(state: AnalysisState, process: int) -> list[str]:
@@ -113,28 +193,6 @@ def callers_of(recompile: Recompile) -> tuple[Frame, ...]:
 def _called_at(owners: Owners, recompile: Recompile) -> Frame | None:
     callers = callers_of(recompile)
     return owners.user_frame(callers) or owners.editable_frame(callers)
-
-
-def _bound_at(sources: ProgramSources, member: GroupMember) -> Frame | None:
-    process, recompile, change = member
-    slot = slot_of(change.source)
-    if slot is None or change.place not in ("argument", "break"):
-        return None
-    finder = BindingFinder(callers_of(recompile), lambda path: sources.open(process, path))
-    code = recompile.code
-    if code.resumed_at is not None:
-        return finder.local(code, slot.parameter, code.resumed_at)
-    return finder.argument(code, slot)
-
-
-def _written_at(sources: ProgramSources, member: GroupMember) -> Frame | None:
-    process, recompile, change = member
-    if change.place in ("argument", "break", "torch"):
-        return None
-    program = sources.all_files(process)
-    if not program.complete:
-        return None
-    return WriterFinder(program.files, callers_of(recompile)).find(recompile.code, change)
 
 
 def _most_frequent(frames: Iterable[Frame | None]) -> Frame | None:

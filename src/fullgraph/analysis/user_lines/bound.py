@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from fullgraph.analysis.user_lines.arguments import Argument, Slot, arguments_for
 from fullgraph.analysis.user_lines.bindings import (
@@ -25,6 +26,7 @@ from fullgraph.analysis.user_lines.source_file import (
     function_name,
     is_builtin,
     is_deferred,
+    scope_name,
 )
 from fullgraph.model.events import Code, Frame
 
@@ -39,12 +41,22 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _IMPLICIT = frozenset({"forward", "__call__", "<lambda>"})
 
 
+class UnclearName(NamedTuple):
+    """A name of a function in the call stack."""
+
+    file: str
+    function: str
+    name: str
+
+
 class BindingFinder:
     """Follows an argument up a call stack: `frames` are the callers, the outermost first."""
 
     def __init__(self, frames: Sequence[Frame], open_file: Open) -> None:
         self._frames = frames
         self._open = open_file
+        # A name that several statements may have bound last: only execution shows which one.
+        self.unclear: UnclearName | None = None
 
     def argument(self, code: Code, slot: Slot) -> Frame | None:
         """Return the line that last bound an argument of a compiled function."""
@@ -115,9 +127,11 @@ class BindingFinder:
             return None
         loop = _outermost_loop(file, call)
         bound: dict[str, Frame] = {}
-        for name in _variables(file, value):
+        names = _variables(file, value)
+        for name in names:
             frame = self._name(number, file, name, call)
             if frame is None:
+                self.unclear = self.unclear if len(names) == 1 else None
                 return None
             if loop is None or _is_inside(frame, file, loop):
                 bound[name] = frame
@@ -139,7 +153,10 @@ class BindingFinder:
         owner = None if scope is None else owner_of(file, scope, name)
         if scope is None or owner is None:
             return None
-        found = _certain(self._candidates(file, name, use, scope, owner))
+        candidates = self._candidates(file, name, use, scope, owner)
+        found = _certain(candidates)
+        if len(candidates) > 1 and owner is scope and part is None:
+            self.unclear = UnclearName(file.path, scope_name(scope), name)
         if isinstance(found, ast.arg):
             if owner is not scope or isinstance(owner, ast.Module):
                 return None

@@ -18,7 +18,7 @@ from fullgraph.analysis.user_lines.source_file import SourceFile
 from fullgraph.model.events import Code, Frame, GuardChange
 
 _GLOBAL = re.compile(r"^G\['(\w+)'\]$")
-_LAST_ATTRIBUTE = re.compile(r"\.([A-Za-z_]\w*)$")
+_LAST_ATTRIBUTE = re.compile(r"(?:\.(?:__dict__|_modules|_buffers)\['(\w+)'\]|\.(\w+))$")
 _LAST_NAME = re.compile(r"(\w+)\W*$")
 _DEFAULTS = re.compile(r"(?:\['|\.)(\w+)(?:'\])?\.__(?:kw)?defaults__")
 _CONSTANT_KINDS = {"int": int, "float": float, "str": str, "bool": bool, "none": type(None)}
@@ -33,6 +33,18 @@ _CHANGES_LENGTH = frozenset(
 )  # fmt: skip
 _SETATTR = frozenset({"setattr", "delattr", "__setattr__"})
 _HIDDEN_NAMES = frozenset({"exec", "eval", "globals", "vars", "locals", "__dict__"})
+
+
+def attribute_of(change: GuardChange) -> str:
+    """Return the name of the attribute that changes; empty if it is none."""
+    if change.place != "attribute":
+        return ""
+    if change.source.endswith(".__dict__") and change.kind == "keys":
+        # An object has a new attribute.
+        new = change.now.strip("'")
+        return new if new.isidentifier() else ""
+    match = _LAST_ATTRIBUTE.search(change.source)
+    return "" if match is None else match[1] or match[2]
 
 
 class Writer(NamedTuple):
@@ -67,12 +79,12 @@ class WriterFinder:
             return self._cell(code, change)
         if change.place == "global":
             return self._global(code, change)
-        attribute = _LAST_ATTRIBUTE.search(change.source)
-        if change.place != "attribute" or attribute is None or not self._is_ours(change.holder):
+        name = attribute_of(change)
+        if not name or not self._is_ours(change.holder):
             return None
-        if change.kind in ("length", "keys"):
-            return self._contents(attribute[1])
-        return self._attribute(attribute[1])
+        if change.kind in ("length", "keys") and not change.source.endswith(".__dict__"):
+            return self._contents(name)
+        return self._attribute(name)
 
     def _is_ours(self, holder: str) -> bool:
         """Return whether the class of an object is the user's: a library may write its own."""
@@ -188,6 +200,8 @@ class WriterFinder:
                 if _may_write_any(node):
                     return None
                 if _writes_attribute(node, "__defaults__", "__kwdefaults__"):
+                    if match is not None and _is_of_another_function(file, node, match[1]):
+                        continue
                     found.append(Writer(file, _statement_of(file, node)))
                 elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     is_named = match is None or node.name == match[1]
@@ -252,6 +266,15 @@ def _class_attributes(node: ast.ClassDef, name: str) -> Iterator[ast.stmt]:
             targets = [each.target]
         if any(isinstance(target, ast.Name) and target.id == name for target in targets):
             yield each
+
+
+def _is_of_another_function(file: SourceFile, node: ast.AST, name: str) -> bool:
+    """Return whether an attribute is that of a function with another name."""
+    value = node.value if isinstance(node, ast.Attribute) else None
+    if not isinstance(value, ast.Name) or value.id == name:
+        return False
+    bindings = bindings_in(file.tree, value.id)
+    return bool(bindings) and all(isinstance(each, ast.FunctionDef) for each in bindings)
 
 
 def _is_field(file: SourceFile, node: ast.AST, name: str) -> bool:

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fullgraph.capture.compiled_calls import Callers, code_of, in_the_file_of
+from fullgraph.capture.compiled_calls import CallerLines, code_of, in_the_file_of
 from fullgraph.capture.dynamo_hooks import COMPILE_CALL, look_up
 from fullgraph.capture.dynamo_listener import capture
 from fullgraph.capture.store import CAPTURE_VARIABLE
@@ -68,7 +68,7 @@ class ResultRecorder:
         self._write = write
         self._calls = 0
         self._depth = threading.local()
-        self._callers = Callers()
+        self._callers = CallerLines()
         self._torch: Any = import_module("torch")
 
     def install(self) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.model.changes import change_title
-from fullgraph.model.events import Frame
 from fullgraph.model.owners import this_process
-from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.report import (
     GroupAdvice,
     RecompilesReport,
@@ -15,13 +12,12 @@ from fullgraph.recompiles.report import (
     ReplayResult,
 )
 from fullgraph.render._lines import joined
+from fullgraph.render._recompiles import GroupWriter
 from fullgraph.render._strings import printable_strings
 from fullgraph.terminal import Terminal, one_line
 
-_MOST_VALUES = 4
 _MOST_REMEDIES = 4
 _MOST_GROUPS = 10
-_INDENT = "      "
 # A steady call that takes this many times as long, or more, is worth a word.
 _SLOWER = 1.1
 
@@ -31,12 +27,13 @@ def render(
     *,
     width: int = 100,
     color: bool = False,
+    is_terminal: bool = False,
     top: int | None = _MOST_GROUPS,
     command: str = "",
     **_: object,
 ) -> str:
     """Return the groups; `command` is the program as the user typed it, for what to do next."""
-    terminal = Terminal(width, color)
+    terminal = Terminal(width, color, is_terminal)
     return joined(_lines(printable_strings(report), terminal, top, command))
 
 
@@ -79,58 +76,13 @@ def _headline(report: RecompilesReport) -> str:
 def _advice_lines(
     number: int, advice: GroupAdvice, terminal: Terminal, quiet: bool, show_all: bool
 ) -> Iterator[str]:
-    group = advice.group
-    heading, facts = _heading(group), _facts(group)
-    for line in terminal.wrapped(f"{heading}   {facts}", f"{number:>2}  ", _INDENT):
-        yield terminal.style(line, "bold")
-    for text in _details(group):
-        yield from terminal.wrapped(text, _INDENT, _INDENT + "  ")
+    yield from GroupWriter(terminal, _place).lines(advice.group, number)
     remedies = advice.remedies if show_all else advice.remedies[:_MOST_REMEDIES]
     for place, remedy in enumerate(remedies):
-        label = "do" if place == 0 else "or"
         text = _remedy_text(remedy, quiet)
-        yield from terminal.wrapped(text, f"    {label}  ", "        ")
+        yield from terminal.wrapped(text, f"    {'or' if place else 'do':<8}", " " * 12)
     if advice.why:
-        yield from terminal.wrapped(advice.why, _INDENT, _INDENT)
-
-
-def _heading(group: RecompileGroup) -> str:
-    options = [note for note in group.notes if note.startswith("dynamic=")]
-    what = ", ".join([f"{change_title(group)} changes", *options])
-    resumed = f", resumed at line {group.resumed_at}" if group.resumed_at is not None else ""
-    name = one_line(group.qualified or group.function)
-    return f"{what}   {name}()   {_place(group.file, group.line)}{resumed}"
-
-
-def _facts(group: RecompileGroup) -> str:
-    count = group.recompiles
-    text = f"{count} {_plural(count, 'recompile')}, {group.compile_seconds:.1f} s compiling"
-    if group.refused:
-        text += f", then the limit ({group.limit}={group.limit_value})"
-    calls = group.calls
-    if calls is not None and calls.eager:
-        text += (
-            f": {calls.eager} of {calls.total} calls ran in eager mode, the first was call "
-            f"{calls.first_eager}"
-        )
-    return text
-
-
-def _details(group: RecompileGroup) -> Iterator[str]:
-    places = [
-        f"{label} {_line(frame)}"
-        for label, frame in (
-            ("called at", group.called_at),
-            ("bound at", group.bound_at),
-            ("written at", group.written_at),
-            ("specialized at", group.specialized_at),
-        )
-        if frame is not None
-    ]
-    values = [one_line(each) for each in group.values]
-    more = ["…"] if len(values) > _MOST_VALUES else []
-    shown = " → ".join([*values[:_MOST_VALUES], *more])
-    yield "    ".join(part for part in (shown, ", ".join(places)) if part)
+        yield from terminal.wrapped(advice.why, f"    {'do':<8}", " " * 12)
 
 
 def _remedy_text(remedy: Remedy, quiet: bool) -> str:
@@ -165,11 +117,6 @@ def _first_to_apply(report: RecompilesReport) -> str | None:
             if remedy.replay is not None and remedy.diff:
                 return str(number) if place == 1 else f"{number}.{place}"
     return None
-
-
-def _line(frame: Frame) -> str:
-    code = f"  {one_line(frame.code)}" if frame.code else ""
-    return f"{_place(frame.file, frame.line)}{code}"
 
 
 def _place(file: str, line: int) -> str:
