@@ -1,4 +1,4 @@
-"""The programs in `bench/recompile_programs/`: what their headers expect, and what a report lacks."""
+"""The programs in `recompile_programs/`: what their headers expect and what a report lacks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Compare `fullgraph recompiles` with what programs expect of it, and measure what it takes.
 
-    python -m bench recompiles [--only NAME] [--programs FOLDER]   small programs, one per reason
-    python -m bench recompiles --many                              a program with 200 recompiles
-    python -m bench recompiles --zoo                               five models of the zoo
+    python -m bench recompiles [--named NAME,...] [--programs FOLDER]   one program per reason
+    python -m bench recompiles --many                                   200 recompiles
+    python -m bench recompiles --zoo                                    five models of the zoo
 
 A program passes if its groups, their values and the user's lines are those of its header
 (`bench/recompile_programs/README.md`), if it gets a verified remedy exactly where one is expected,
@@ -54,7 +54,7 @@ class Result:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this benchmark."""
-    parser.add_argument("--only", metavar="NAME,...", help="recompiles: only these programs")
+    parser.add_argument("--named", metavar="NAME,...", help="recompiles: only these programs")
     parser.add_argument(
         "--programs", type=Path, metavar="FOLDER", help="recompiles: other programs"
     )
@@ -68,12 +68,12 @@ def main(options: argparse.Namespace) -> bool:
         return _recompile_zoo.main()
     if options.many:
         return _measure_many()
-    return _compare_all(options) and (bool(options.only or options.programs) or _measure_many())
+    return _compare_all(options) and (bool(options.named or options.programs) or _measure_many())
 
 
 def _compare_all(options: argparse.Namespace) -> bool:
     folder = options.programs or _recompile_programs.FOLDER
-    names = options.only.split(",") if options.only else None
+    names = options.named.split(",") if options.named else None
     paths = [path for path in sorted(folder.glob("*.py")) if names is None or path.stem in names]
     print(f"  {'program':18} {'group':7} {'line':7} {'remedy':9} {'other calls':11}  first remedy")
     with ThreadPoolExecutor(2) as pool:
