@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 from msgspec import Struct
 
 from fullgraph.capture.measures import MEASURE_VARIABLE
@@ -118,10 +119,7 @@ def _result_files(folder: Path | None) -> list[Path]:
 
 
 def _searches(report: Report, context: ProgramContext) -> list[GroupSearch]:
-    return [
-        GroupSearch(group, [] if group.bounded else propose_all(group, context))
-        for group in report.recompile_groups
-    ]
+    return [GroupSearch(group, propose_all(group, context)) for group in report.recompile_groups]
 
 
 def _why_not_replayed(code: int, facts: RunFacts, folder: Path) -> str:
@@ -170,6 +168,10 @@ def _divided(search: GroupSearch) -> tuple[GroupSearch, list[Candidate]]:
 
 def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main: str) -> Advice:
     chosen = [_chosen(each, problem) for each in searches]
+    for each, found in zip(searches, chosen, strict=True):
+        if found:
+            # There is something to do about them.
+            each.group = msgspec.structs.replace(each.group, bounded=False)
     report = facts.report
     groups = tuple(
         GroupAdvice(
@@ -213,6 +215,8 @@ def _chosen(search: GroupSearch, problem: str) -> list[Tried]:
         rest += [Tried(each, problem=problem) for each in waiting if each.can_be_replayed]
     rewrites = [each for each in waiting if each.kind == "rewrite"]
     unsafe = [each for each in waiting if each.kind == "unsafe"]
+    if search.group.bounded:
+        return verified
     if not verified:
         verified = rest[:3]
     others = [Tried(each) for each in (*rewrites[:1], *unsafe)]
