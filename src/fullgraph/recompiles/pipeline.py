@@ -43,6 +43,9 @@ _MEASURES = "calls,results"
 # its own time.
 _SMALL_PROGRAM = 60.0
 _FACTOR = 3.0
+# How much advice that is not verified a group gets.
+_MOST_NOT_REPLAYED = 3
+_MOST_REWRITES = 2
 _NOT_REPLAYABLE = "not replayed: a session has no program to run again"
 
 
@@ -213,14 +216,13 @@ def _chosen(search: GroupSearch, problem: str) -> list[Tried]:
     waiting = search.waiting
     if problem:
         rest += [Tried(each, problem=problem) for each in waiting if each.can_be_replayed]
-    rewrites = [each for each in waiting if each.kind == "rewrite"]
-    unsafe = [each for each in waiting if each.kind == "unsafe"]
-    if search.group.bounded:
+    if search.group.bounded or any(each.candidate.aim == "compiles" for each in verified):
         return verified
     if not verified:
-        verified = rest[:3]
-    others = [Tried(each) for each in (*rewrites[:1], *unsafe)]
-    return [*verified, *others]
+        verified = rest[:_MOST_NOT_REPLAYED]
+    rewrites = [each for each in waiting if each.kind == "rewrite"]
+    unsafe = [each for each in waiting if each.kind == "unsafe"]
+    return [*verified, *(Tried(each) for each in (*rewrites[:_MOST_REWRITES], *unsafe))]
 
 
 def _rank(tried: Tried) -> tuple[float, ...]:
