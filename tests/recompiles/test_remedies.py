@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -56,3 +57,10 @@ def test_a_dimension_is_named_for_environment_variables() -> None:
 )
 def test_code_that_compares_a_size_may_specialize_another_one(guard: str, compares: bool) -> None:
     assert compares_size(guard) == compares
+
+
+def test_the_documentation_lists_every_remedy() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "recompiles.md").read_text()
+    for remedy in all_remedies():
+        summary = remedy.about.partition("\n")[0]
+        assert f"| `{remedy.name}` | {remedy.kind} | {summary} |" in page
