@@ -20,10 +20,15 @@ from msgspec import Struct
 
 from fullgraph.fix.report.model import FixReport
 from fullgraph.model.report import Report
+from fullgraph.recompiles.report import RecompilesReport
 from fullgraph.render import formats, render
 
 # The results that renderers are given, by the folder of their renderers.
-KINDS: dict[str, type[Struct]] = {"report": Report, "fix": FixReport}
+KINDS: dict[str, type[Struct]] = {
+    "report": Report,
+    "fix": FixReport,
+    "recompiles": RecompilesReport,
+}
 # Formats for programs: they keep control characters, escaped or exactly as they are.
 _DATA_FORMATS = {"json", "diff"}
 _STYLE = re.compile(r"\x1b\[\d+m")

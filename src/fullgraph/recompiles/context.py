@@ -96,6 +96,13 @@ class ProgramContext:
         ]
         return [first, *callers]
 
+    def first_compile_is_used(self, group: RecompileGroup) -> bool:
+        """Return whether code of the first compile ran in a call after the one that compiled it."""
+        calls = self._calls_of(group)
+        first = next((set(call.compiles) for call in calls if call.compiles), set())
+        later = {each for call in calls for each in set(call.ran) - set(call.compiles)}
+        return not first.isdisjoint(later)
+
     def is_called_directly(self, group: RecompileGroup) -> bool:
         """Return whether the function of a group is itself what the program compiles."""
         codes = {(call.code.file, call.code.function) for call in self._calls_of(group)}

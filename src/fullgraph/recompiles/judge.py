@@ -6,7 +6,7 @@ from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.messages import ReplayOutcome
 from fullgraph.recompiles.report import Counts, ReplayResult
-from fullgraph.recompiles.run_facts import RunFacts, key_of
+from fullgraph.recompiles.run_facts import RunFacts, call_ratio, key_of
 
 # A graph with a symbol may have an operator less than one with a constant.
 _FEWEST_OPS = 0.9
@@ -29,8 +29,6 @@ def judge(
 
 def _compared(group: RecompileGroup, before: RunFacts, after: RunFacts) -> ReplayResult:
     key = key_of(group)
-    steady_before, steady_after = before.steady_seconds(key), after.steady_seconds(key)
-    ratio = steady_after / steady_before if steady_before and steady_after else None
     return ReplayResult(
         compiles=Counts(before.compiles_by_function[key], after.compiles_by_function[key]),
         eager_calls=Counts(before.eager_calls(key), after.eager_calls(key)),
@@ -38,7 +36,7 @@ def _compared(group: RecompileGroup, before: RunFacts, after: RunFacts) -> Repla
         ops=Counts(before.ops_run, after.ops_run),
         seconds_compiling_before=round(before.seconds_compiling(key), 3),
         seconds_compiling_after=round(after.seconds_compiling(key), 3),
-        call_ratio=None if ratio is None else round(ratio, 2),
+        call_ratio=call_ratio(before.steady_calls(key), after.steady_calls(key)),
         outputs_equal=True,
     )
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 from msgspec import Struct
 
 from fullgraph.capture.measures import MEASURE_VARIABLE
@@ -42,6 +43,9 @@ _MEASURES = "calls,results"
 # its own time.
 _SMALL_PROGRAM = 60.0
 _FACTOR = 3.0
+# How much advice that is not verified a group gets.
+_MOST_NOT_REPLAYED = 3
+_MOST_REWRITES = 2
 _NOT_REPLAYABLE = "not replayed: a session has no program to run again"
 
 
@@ -118,10 +122,7 @@ def _result_files(folder: Path | None) -> list[Path]:
 
 
 def _searches(report: Report, context: ProgramContext) -> list[GroupSearch]:
-    return [
-        GroupSearch(group, [] if group.bounded else propose_all(group, context))
-        for group in report.recompile_groups
-    ]
+    return [GroupSearch(group, propose_all(group, context)) for group in report.recompile_groups]
 
 
 def _why_not_replayed(code: int, facts: RunFacts, folder: Path) -> str:
@@ -170,6 +171,10 @@ def _divided(search: GroupSearch) -> tuple[GroupSearch, list[Candidate]]:
 
 def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main: str) -> Advice:
     chosen = [_chosen(each, problem) for each in searches]
+    for each, found in zip(searches, chosen, strict=True):
+        if found:
+            # There is something to do about them.
+            each.group = msgspec.structs.replace(each.group, bounded=False)
     report = facts.report
     groups = tuple(
         GroupAdvice(
@@ -211,12 +216,13 @@ def _chosen(search: GroupSearch, problem: str) -> list[Tried]:
     waiting = search.waiting
     if problem:
         rest += [Tried(each, problem=problem) for each in waiting if each.can_be_replayed]
+    if search.group.bounded or any(each.candidate.aim == "compiles" for each in verified):
+        return verified
+    if not verified:
+        verified = rest[:_MOST_NOT_REPLAYED]
     rewrites = [each for each in waiting if each.kind == "rewrite"]
     unsafe = [each for each in waiting if each.kind == "unsafe"]
-    if not verified:
-        verified = rest[:3]
-    others = [Tried(each) for each in (*rewrites[:1], *unsafe)]
-    return [*verified, *others]
+    return [*verified, *(Tried(each) for each in (*rewrites[:_MOST_REWRITES], *unsafe))]
 
 
 def _rank(tried: Tried) -> tuple[float, ...]:

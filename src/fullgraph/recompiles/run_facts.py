@@ -16,7 +16,7 @@ from fullgraph.model.report import RecompileGroup, Report
 from fullgraph.model.session import Session
 from fullgraph.recompiles.messages import COMPILED_OUTCOMES
 
-_FEWEST_STEADY_CALLS = 3
+_FEWEST_STEADY_CALLS = 5
 
 # A function by its file and name: remedies move lines.
 FunctionKey = tuple[str, str, bool]
@@ -104,8 +104,8 @@ class RunFacts:
             ops[graph.compile] += graph.ops
         return sum(call.count * ops[each] for call in self._calls for each in call.ran)
 
-    def steady_seconds(self, key: FunctionKey) -> float | None:
-        """Return the median time of the later calls that compile nothing; None if too few."""
+    def steady_calls(self, key: FunctionKey) -> list[float]:
+        """Return the times of the later calls that compile nothing, sorted."""
         ids = {each.id for _, each in self._state.events(Compile) if _key_of_code(each.code) == key}
         targets = {
             call.target for call in self._calls if not ids.isdisjoint((*call.compiles, *call.ran))
@@ -115,8 +115,24 @@ class RunFacts:
             for call in self._calls
             if call.target in targets and not call.compiles
         ]
-        times = times[len(times) // 2 :]
-        return median(times) if len(times) >= _FEWEST_STEADY_CALLS else None
+        return sorted(times[len(times) // 2 :])
+
+
+def call_ratio(before: list[float], after: list[float]) -> float | None:
+    """Return how many times as long a steady call takes; None if that cannot be told.
+
+    It can be told if the middle halves of the two times do not overlap.
+    """
+    if min(len(before), len(after)) < _FEWEST_STEADY_CALLS or not median(before):
+        return None
+    overlap = _quartile(before, 1) <= _quartile(after, 3) and (
+        _quartile(after, 1) <= _quartile(before, 3)
+    )
+    return None if overlap else round(median(after) / median(before), 2)
+
+
+def _quartile(times: list[float], number: int) -> float:
+    return times[(len(times) - 1) * number // 4]
 
 
 def _key_of_code(code: Code) -> FunctionKey:

@@ -6,6 +6,7 @@ remedy does, when it helps, and what could go wrong. It has
     TITLE    what the remedy is, in a few words
     KIND     recompiles/report.py: what the user changes
     ORDER    lower is tried and shown first among remedies that help equally
+    BOUNDED  optional; True if it is also for recompiles that are right and bounded
     propose  from a `RecompileGroup` and a `ProgramContext` to candidates, the best first
 
 `propose` yields nothing for groups that the remedy is not for, and nothing that the installed torch
@@ -36,10 +37,13 @@ class RemedyModule(msgspec.Struct, frozen=True):
     kind: RemedyKind
     order: int
     about: str
+    is_for_bounded: bool
     propose_in_module: Callable[[RecompileGroup, ProgramContext], Iterator[Candidate]]
 
     def propose(self, group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
         """Yield candidates, completed with what the module declares."""
+        if group.bounded and not self.is_for_bounded:
+            return
         for candidate in self.propose_in_module(group, context):
             yield msgspec.structs.replace(candidate, name=self.name, kind=self.kind)
 
@@ -59,6 +63,7 @@ def _read(module: ModuleType) -> RemedyModule:
         kind=module.KIND,
         order=module.ORDER,
         about=module.__doc__ or "",
+        is_for_bounded=getattr(module, "BOUNDED", False),
         propose_in_module=module.propose,
     )
 

@@ -15,14 +15,14 @@ from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
 
-TITLE = "index_select instead of an index without dimensions"
+TITLE = "an index with one dimension"
 KIND = "source"
 ORDER = 8
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the change of each index that is the argument itself."""
-    if group.kind != "int" or group.place not in ("argument", "break"):
+    if not any("0-d tensor" in note for note in group.notes):
         return
     file = context.source(group.file) if context.is_yours(group.file) else None
     function = file.function_of(context.code_of(group)) if file is not None else None
@@ -42,8 +42,6 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     edits = []
     for node in nodes:
         value = source_of(file.text, node.value)
-        edits.append(
-            Edit(*span(file.text, node), f"{value}.index_select(0, {name}.reshape(1)).squeeze(0)")
-        )
-    text = f"use index_select: {source_of(file.text, nodes[0])} → {edits[0].replacement}"
+        edits.append(Edit(*span(file.text, node), f"{value}[{name}.reshape(1)].squeeze(0)"))
+    text = f"{source_of(file.text, nodes[0])} → {edits[0].replacement}"
     yield Candidate(text, where=file.frame(nodes[0]), files=(FileEdits(file.path, tuple(edits)),))

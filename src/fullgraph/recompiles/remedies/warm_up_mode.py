@@ -18,13 +18,14 @@ from fullgraph.recompiles.context import ProgramContext
 TITLE = "warm up in the right mode"
 KIND = "source"
 ORDER = 10
+BOUNDED = True
 
 _MODES = {"no_grad": "enable_grad", "inference_mode": "enable_grad", "enable_grad": "no_grad"}
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the change of the `with` statement around the call that compiled first."""
-    if group.kind not in ("grad_mode", "inference_mode") or group.recompiles != 1:
+    if group.kind not in ("grad_mode", "inference_mode") or context.first_compile_is_used(group):
         return
     for frame in context.first_call_stack(group):
         file = context.source(frame.file) if context.is_yours(frame.file) else None
