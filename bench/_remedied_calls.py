@@ -21,11 +21,11 @@ _TOLERANCE = 1e-4
 _VARIABLE = re.compile(r"[A-Z_]+=")
 
 
-def wrong_remedies(program: Program, report: dict[str, Any]) -> Iterator[str]:
+def wrong_remedies(program: Program, report: dict[str, Any], applied: Path) -> Iterator[str]:
     """Yield the remedies that raise or change a result on the program's other calls.
 
-    The first remedy of a group that is a source change is written with `--apply`; the diffs of the
-    others are applied with git, and environment variables are set.
+    `applied` is the copy of the program to which `--apply 1` wrote the first remedy, if that is a
+    source change. The diffs of the others are applied with git; environment variables are set.
     """
     if not program.more_calls:
         return
@@ -36,29 +36,31 @@ def wrong_remedies(program: Program, report: dict[str, Any]) -> Iterator[str]:
             yield f"the program's other calls fail in eager mode: {expected}"
             return
         for number, advice in enumerate(report["groups"], 1):
-            yield from _wrong_of_group(program, advice["remedies"], number, expected, folder)
+            for position, remedy in enumerate(advice["remedies"], 1):
+                title = f"{number}.{position}"
+                if title == "1.1" and remedy["kind"] == "source":
+                    found = _written(program, applied, folder)
+                else:
+                    found = _tried(program, remedy, folder / title)
+                if problem := _difference(expected, found):
+                    yield f"remedy {title} {remedy['name']} on other calls: {problem}"
 
 
-def _wrong_of_group(
-    program: Program, remedies: list[dict[str, Any]], number: int, expected: Any, folder: Path
-) -> Iterator[str]:
-    written = False
-    for position, remedy in enumerate(remedies, 1):
-        copied = make_repository(program.path, folder / f"{number}-{position}")
-        environment: dict[str, str] = {}
-        error = ""
-        if remedy["kind"] == "environment":
-            environment = environment_of(remedy["text"])
-        elif remedy["kind"] == "unsafe" or not remedy["diff"]:
-            continue
-        elif not written:
-            written = True
-            error = _apply(copied, f"{number}.{position}")
-        else:
-            error = _patch(copied, remedy["diff"])
-        found = error or _results(program, copied, copied.parent, **environment)
-        if problem := _difference(expected, found):
-            yield f"remedy {number}.{position} {remedy['name']} on other calls: {problem}"
+def _written(program: Program, applied: Path, folder: Path) -> Any:
+    if applied.read_text(encoding="utf-8") == program.path.read_text(encoding="utf-8"):
+        return "--apply changed nothing"
+    return _results(program, applied, folder)
+
+
+def _tried(program: Program, remedy: dict[str, Any], folder: Path) -> Any:
+    """Return the results with a remedy, or the error; None if it is not a change to try."""
+    if remedy["kind"] == "environment":
+        folder.mkdir()
+        return _results(program, program.path, folder, **environment_of(remedy["text"]))
+    if remedy["kind"] == "unsafe" or not remedy["diff"]:
+        return None
+    copied = make_repository(program.path, folder)
+    return _patch(copied, remedy["diff"]) or _results(program, copied, folder)
 
 
 def make_repository(program: Path, folder: Path) -> Path:
@@ -76,15 +78,6 @@ def environment_of(text: str) -> dict[str, str]:
     """Return the environment variables of a remedy's text, such as `NAME="value"`."""
     words = (word for word in shlex.split(text) if _VARIABLE.match(word))
     return dict(word.split("=", 1) for word in words)
-
-
-def _apply(program: Path, number: str) -> str:
-    """Write a remedy and return the error; empty if there is none."""
-    before = program.read_text(encoding="utf-8")
-    error = _python("-m", "fullgraph", "recompiles", "--apply", number, str(program))
-    if error is None and program.read_text(encoding="utf-8") == before:
-        return "--apply changed nothing"
-    return "" if error is None else f"--apply failed: {error}"
 
 
 def _patch(program: Path, diff: str) -> str:
@@ -129,8 +122,8 @@ def _difference(expected: Any, found: Any) -> str:
     """Return how results differ; empty if they do not."""
     import torch
 
-    if isinstance(found, str):
-        return found
+    if found is None or isinstance(found, str):
+        return found or ""
     try:
         torch.testing.assert_close(found, expected, rtol=_TOLERANCE, atol=_TOLERANCE)
     except (AssertionError, TypeError, ValueError) as error:
