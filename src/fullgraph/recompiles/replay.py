@@ -55,7 +55,8 @@ class Replayer:
         if not hasattr(os, "fork"):
             raise ReplayError("this system cannot fork processes")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fullgraph.recompiles.zygote", *_IMPORTED],
+            # With -P, files in the working directory do not hide modules.
+            [sys.executable, "-P", "-m", "fullgraph.recompiles.zygote", *_IMPORTED],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip
