@@ -1,7 +1,7 @@
 """Mark changing sizes of an argument as unbacked before the call.
 
 One compile then fits all sizes, also 0 and 1, which are special for sizes that are only dynamic.
-Code that decides by the size breaks or raises, so it is tried last of all markings.
+Code that decides by the size breaks or raises, which the replay shows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fullgraph.recompiles.remedies._marking import marked_sizes
 
 TITLE = "torch._dynamo.decorators.mark_unbacked before the call"
 KIND = "source"
-ORDER = 60
+ORDER = 12
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:

@@ -1,11 +1,12 @@
 """Convert an argument to one dtype where it is passed.
 
 Offered if replay shows that all results stay the same, as for token ids that the function widens
-itself. The widest dtype that was seen is taken.
+itself. The widest dtype that was seen is taken; a dtype that it does not include stays.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from fullgraph.model.report import RecompileGroup
@@ -36,6 +37,13 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     if row is None or not passed:
         return
     dtype = max(seen, key=row.index)
-    files = tuple(each.wrapped(f"{{}}.to(torch.{dtype})") for each in passed)
-    text = f"pass {passed[0].text}.to(torch.{dtype})"
+    name = passed[0].text
+    if not all(isinstance(each.value, ast.Name) for each in passed):
+        return
+    # Wider dtypes, and floating-point numbers among integers, must not be narrowed.
+    files = tuple(
+        each.wrapped(f"{{}}.to(torch.promote_types({each.text}.dtype, torch.{dtype}))")
+        for each in passed
+    )
+    text = f"pass {name}.to(torch.promote_types({name}.dtype, torch.{dtype}))"
     yield Candidate(text, where=passed[0].frame, files=files)

@@ -15,7 +15,7 @@ from fullgraph.recompiles.remedies._sources import changing_sources
 
 TITLE = "TORCH_COMPILE_UNBACKED_SOURCES"
 KIND = "environment"
-ORDER = 65
+ORDER = 14
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
