@@ -106,8 +106,10 @@ def passed_arguments(
 ) -> list[PassedArgument]:
     """Return what each call passes for an argument; nothing if one call is not understood."""
     slot = slot_of(source)
+    if slot is None or not context.is_called_directly(group):
+        return []
     function = _function_of(group, context)
-    if slot is None or function is None or not context.is_called_directly(group):
+    if function is None:
         return []
     found = []
     for frame in context.call_frames(group):
