@@ -189,7 +189,7 @@ class BindingFinder:
         call = caller.call_at(self._frames[above])
         if call is None or not _calls(call, function, caller):
             return None
-        return self._frames[above]
+        return caller.frame(call)
 
     def _candidates(
         self, file: SourceFile, name: str, use: ast.AST, scope: Scope, owner: Scope
