@@ -18,7 +18,7 @@ FILE = "program.py"
 MOST_ANSWERS = 60
 
 
-class Stop(Exception):
+class StopError(Exception):
     """Ends a program."""
 
 
@@ -40,7 +40,7 @@ def answers_of(
     """Run a program and return the answer for each call of `report(x)`, in their order.
 
     The function that calls `report` is the compiled one; `slot` is its argument, `x` without one.
-    `into` gets the answers if the program raises; it raises `Stop` after `MOST_ANSWERS`.
+    `into` gets the answers if the program raises; it raises `StopError` after `MOST_ANSWERS`.
     """
     text = textwrap.dedent(program)
     tree = parse(text)
@@ -50,7 +50,7 @@ def answers_of(
 
     def report(value: Any = None) -> None:
         if len(found) == MOST_ANSWERS:
-            raise Stop
+            raise StopError
         compiled = sys._getframe(1)
         callers = [describe_frame(frame) for frame in _frames_above(compiled)]
         finder = BindingFinder(callers, lambda path: file if path == FILE else None)

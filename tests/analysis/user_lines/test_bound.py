@@ -62,8 +62,7 @@ def test_the_last_binding_before_the_call(program: str, line: str | None) -> Non
         "def g():\n    y = 1\n    z = (f(y) for _ in [1])\n    y = 2\n    list(z)\ng()",
         "from functools import partial\np = partial(f, 1)\ny = 2\np(y)",
         "y = [1]\nlist(map(f, y))",
-        "y = 1\nf(x=y) if y else f(2)\ny = 1",
-    ][:-1],
+    ],
 )
 def test_what_is_not_certain_is_not_answered(program: str) -> None:
     assert set(lines_of(program)) == {None}
@@ -88,12 +87,9 @@ def test_of_an_expression_the_variable_that_the_loop_binds(argument: str, line: 
     assert lines_of(f"x = [1, 2]\nfor n in [1]:\n    f({argument})") == [line]
 
 
-@pytest.mark.parametrize(
-    ("argument", "line"),
-    [("b['k']", "b = {'k': [1]}"), ("b['k'][:1]", "b = {'k': [1]}"), ("b.keys()", "b = {'k': [1]}")],
-)
-def test_an_expression_that_starts_with_a_name(argument: str, line: str) -> None:
-    assert lines_of(f"b = {{'k': [1]}}\nf({argument})") == [line]
+@pytest.mark.parametrize("argument", ["b['k']", "b['k'][:1]", "b.keys()"])
+def test_an_expression_that_starts_with_a_name(argument: str) -> None:
+    assert lines_of(f"b = {{'k': [1]}}\nf({argument})") == ["b = {'k': [1]}"]
 
 
 def test_an_item_that_is_stored_elsewhere_is_not_answered() -> None:
@@ -151,7 +147,6 @@ def test_starred_and_keyword_parameters_of_the_function() -> None:
     assert lines_of(program, Slot("rest", position=0)) == ["a = 1"]
     assert lines_of(program, Slot("options", key="mask")) == ["b = 2"]
     assert lines_of(program, Slot("rest", position=1)) == [None]
-    assert lines_of(program, Slot("n")) == [None] or lines_of(program, Slot("n"))[0] is not None
 
 
 def test_dynamo_names_the_parameter_and_the_part_of_it() -> None:

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.user_lines.running_programs import Answer, Stop, answers_of
+from tests.analysis.user_lines.running_programs import Answer, StopError, answers_of
 
 NAMES = ("a", "b")
-DEPTH = 3
-MOST_STATEMENTS = 4
+DEPTH = 2
+MOST_STATEMENTS = 3
 # Endless loops end with this many decisions.
 MOST_DECISIONS = 200
 
@@ -162,7 +162,7 @@ def run(program: str, decisions: list[bool]) -> list[Answer]:
     def decide() -> bool:
         for choice in choices:
             return choice
-        raise Stop
+        raise StopError
 
     def may_raise() -> None:
         if decide():
@@ -171,7 +171,7 @@ def run(program: str, decisions: list[bool]) -> list[Answer]:
     def count() -> int:
         return 2 * decide()
 
-    with contextlib.suppress(Stop, ValueError):
+    with contextlib.suppress(StopError, ValueError):
         answers_of(
             program, decide=decide, may_raise=may_raise, count=count,
             ignoring=ignoring, plain=plain, into=found,
