@@ -326,6 +326,8 @@ class WriteTracer:
         function = _target(wrapper) if match is None else _evaluate(match[1], wrapper)
         found = [self._attributes.get((id(function), name)) for name in _DEFAULT_NAMES]
         frames = {kept[1].frame for kept in found if kept is not None}
+        if not frames and isinstance(function, FunctionType):
+            return _definition(function.__code__)
         return frames.pop() if len(frames) == 1 else None
 
     def _written_for_class(self, watch: Watch) -> Frame | None:
@@ -376,6 +378,15 @@ def _member(holder: Any, name: str) -> Any:
     if isinstance(holder, FunctionType):
         return getattr(holder, name, _UNKNOWN)
     return getattr(holder, "__dict__", {}).get(name, _UNKNOWN)
+
+
+def _definition(code: CodeType) -> Frame | None:
+    """Return the line that defined a function; None if that is done only once."""
+    if "<locals>" not in code.co_qualname:
+        return None
+    outer = code.co_qualname.split(".<locals>")[-2].rpartition(".")[2]
+    text = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+    return Frame(code.co_filename, code.co_firstlineno, outer, code=text)
 
 
 def _class_name(kept: Any) -> str:
