@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -12,6 +13,9 @@ from fullgraph.model.owners import YOURS, Owners
 from fullgraph.model.report import RecompileGroup
 from fullgraph.model.results import CompiledAt
 from fullgraph.model.session import Session
+
+# Where torch compiles a module of its own: a function that passes all arguments on.
+_WRAPPER = "torch/_dynamo/external_utils.py"
 
 
 class ProgramContext:
@@ -105,6 +109,8 @@ class ProgramContext:
 
     def is_called_directly(self, group: RecompileGroup) -> bool:
         """Return whether the function of a group is itself what the program compiles."""
+        if group.file.replace(os.sep, "/").endswith(_WRAPPER):
+            return True
         codes = {(call.code.file, call.code.function) for call in self._calls_of(group)}
         return group.resumed_at is None and codes <= {(group.file, group.function)}
 
