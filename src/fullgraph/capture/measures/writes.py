@@ -35,7 +35,7 @@ from fullgraph.model.watches import Watch
 WATCH_VARIABLE = "FULLGRAPH_WATCH"
 _EAGER = "force_eager"
 # The object that has an attribute, also where a module keeps it in a dictionary.
-_ATTRIBUTE = re.compile(r"^(.*?)(?:\.(?:__dict__|_modules|_buffers)\['\w+'\]|\.\w+)$")
+_ATTRIBUTE = re.compile(r"^(.*?)(?:\.(?:__dict__|_modules|_buffers|_parameters)\['\w+'\]|\.\w+)$")
 _DEFAULTS = re.compile(r"^(.*)\.__(?:kw)?defaults__\[.*\]$")
 _DEFAULT_NAMES = frozenset({"__defaults__", "__kwdefaults__"})
 _SIMPLE = (int, float, str, bool, bytes, type(None))
@@ -52,6 +52,8 @@ class _Written(NamedTuple):
     value: Any
     # The names of the module, for a global.
     names: dict[str, Any] | None = None
+    # How many calls of compiled functions had started.
+    calls: int = 0
 
 
 class _Pending(NamedTuple):
@@ -94,6 +96,8 @@ class WriteTracer:
         self._globals: dict[tuple[str, str], _Written] = {}
         self._cells: dict[tuple[str, str], _Written] = {}
         self._attributes: dict[tuple[int, str], tuple[Any, _Written]] = {}
+        self._calls = 0
+        self._first_calls: dict[int, int] = {}
         self._stopped = False
         self._steps = 0
 
@@ -148,7 +152,7 @@ class WriteTracer:
         except TypeError:
             # It stays alive, so that no other object gets its id.
             kept = holder
-        self._attributes[key] = (kept, _Written(frame, value))
+        self._attributes[key] = (kept, _Written(frame, value, calls=self._calls))
 
     def trace(self, frame: FrameType, event: str, _: Any) -> Any:
         """Return the function that traces a new frame; None if nothing is watched in it."""
@@ -267,16 +271,18 @@ class WriteTracer:
 
     def before_call(self, call: CompiledCall, wrapper: FrameType) -> None:
         """Emit the lines that are wanted at a call that starts."""
+        self._calls += 1
+        first = self._first_calls.setdefault(call.target.number, self._calls)
         watches = self._by_call.get((call.target.number, call.number), ())
         if self._stopped or sys.gettrace() != self.trace:
             return
         for watch in watches:
-            found = self._look_up(watch, wrapper)
+            found = self._look_up(watch, wrapper, first)
             if found is not None:
                 event = Write(call.target.number, call.number, watch.source, found, call.caller)
                 self._emit(event)
 
-    def _look_up(self, watch: Watch, wrapper: FrameType) -> Frame | None:
+    def _look_up(self, watch: Watch, wrapper: FrameType, first: int) -> Frame | None:
         match watch.scope:
             case "local":
                 return self._bound_in_caller(watch, wrapper)
@@ -285,7 +291,7 @@ class WriteTracer:
             case "cell":
                 return self._written_cell(watch, wrapper)
             case "attribute":
-                return self._written_attribute(watch, wrapper)
+                return self._written_attribute(watch, wrapper, first)
             case "default":
                 return self._written_default(watch, wrapper)
         return None
@@ -313,13 +319,15 @@ class WriteTracer:
         value = _cells_of(function).get(watch.name, _UNKNOWN)
         return written.frame if value is written.value else None
 
-    def _written_attribute(self, watch: Watch, wrapper: FrameType) -> Frame | None:
+    def _written_attribute(self, watch: Watch, wrapper: FrameType, first: int) -> Frame | None:
         if watch.holder:
             return self._written_for_class(watch)
         match = _ATTRIBUTE.match(watch.source)
         holder = _UNKNOWN if match is None else _evaluate(match[1], wrapper)
         kept = self._attributes.get((id(holder), watch.name))
-        return None if kept is None else kept[1].frame
+        if kept is None or (watch.after_first_call and kept[1].calls < first):
+            return None
+        return kept[1].frame
 
     def _written_default(self, watch: Watch, wrapper: FrameType) -> Frame | None:
         match = _DEFAULTS.match(watch.source)
