@@ -42,7 +42,7 @@ _SIMPLE = (int, float, str, bool, bytes, type(None))
 _UNKNOWN = object()
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # Lines and instructions that are traced at most, which takes about two seconds.
-_MOST_STEPS = 2_000_000
+_MOST_STEPS = 1_000_000
 
 Emit = Callable[[Event], None]
 
@@ -90,6 +90,7 @@ class WriteTracer:
         self._callers = CallerLines()
         # By the id of a code object; None for one that is not traced.
         self._plans: dict[int, tuple[CodeType, _Plan | None]] = {}
+        self._described: dict[tuple[int, Store], Frame] = {}
         # A store that is about to happen, by the frame.
         self._pending: dict[int, _Pending] = {}
         self._bound: dict[tuple[int, str], Frame] = {}
@@ -156,7 +157,8 @@ class WriteTracer:
 
     def trace(self, frame: FrameType, event: str, _: Any) -> Any:
         """Return the function that traces a new frame; None if nothing is watched in it."""
-        plan = self._plan_of(frame.f_code)
+        known = self._plans.get(id(frame.f_code))
+        plan = known[1] if known is not None else self._plan_of(frame.f_code)
         if plan is None:
             return None
         if plan.arguments and not frame.f_code.co_flags & _SUSPENDED:
@@ -263,11 +265,15 @@ class WriteTracer:
             self._globals[file, store.name] = _Written(at, value, names)
 
     def _at(self, frame: FrameType, store: Store) -> Frame:
-        described = describe_frame(frame)
-        if described.line == store.line:
-            return described
-        code = linecache.getline(described.file, store.line).strip()
-        return Frame(described.file, store.line, described.function, code=code)
+        # Plans keep the code object, so that its id stays its own.
+        key = (id(frame.f_code), store)
+        if key not in self._described:
+            described = describe_frame(frame)
+            if described.line != store.line:
+                text = linecache.getline(described.file, store.line).strip()
+                described = Frame(described.file, store.line, described.function, code=text)
+            self._described[key] = described
+        return self._described[key]
 
     def before_call(self, call: CompiledCall, wrapper: FrameType) -> None:
         """Emit the lines that are wanted at a call that starts."""
