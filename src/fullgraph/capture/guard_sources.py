@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -19,7 +20,9 @@ _STACK_VALUE = re.compile(r"___stack\d+$")
 _IMPORT_PREFIX = "__import_"
 # The dictionaries in which a module keeps what its users read as attributes.
 _MODULE_DICTS = frozenset({"_modules", "_parameters", "_buffers", "__dict__"})
-_INTERNAL_NAME = re.compile(r"___\w+|\b0x[0-9a-f]+\b|\b\d{9,}\b")
+# Attributes that are not part of a name: the value itself is meant.
+_HIDDEN = frozenset({"__class__", "__code__", "__func__", *_MODULE_DICTS})
+_INTERNAL_NAME = re.compile(r"(?<!\w)___|\b0x[0-9a-f]+\b|\b\d{9,}\b")
 _UNNAMED = "a value"
 
 
@@ -80,7 +83,9 @@ def readable(expression: str, frame: FrameFacts) -> str:
     return _without_internals(_name(tree, frame) if tree is not None else expression)
 
 
+@lru_cache(maxsize=4096)
 def _parse(source: str) -> ast.expr | None:
+    """Return the syntax tree, which nobody may change; None if the text is no expression."""
     try:
         return ast.parse(source.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -148,11 +153,16 @@ def _place(tree: ast.expr, frame: FrameFacts) -> ChangePlace:
         attributes = attributes[1:]
     if "_parameters" in attributes:
         return "parameter"
-    if attributes:
+    if attributes and not _is_part_of_range(tree, frame):
         return "attribute"
     if scope == "G":
         return "global"
     return _place_of_local(root, frame)
+
+
+def _is_part_of_range(tree: ast.expr, frame: FrameFacts) -> bool:
+    """Return whether this is the start, stop or step of a range, which nobody can write."""
+    return isinstance(tree, ast.Attribute) and isinstance(_evaluated(tree.value, frame), range)
 
 
 def _place_of_local(name: str, frame: FrameFacts) -> ChangePlace:
@@ -177,7 +187,7 @@ def _name(node: ast.expr, frame: FrameFacts) -> str:
             return _name_of_default(node, frame)
         case ast.Attribute(value=ast.Subscript(value=inner), attr="cell_contents"):
             return _name_of_cell(node, inner, frame)
-        case ast.Attribute(value=inner, attr="__class__" | "__code__" | "__func__"):
+        case ast.Attribute(value=inner, attr=attr) if attr in _HIDDEN:
             return _name(inner, frame)
         case ast.Attribute(value=inner, attr=attr):
             return f"{_name(inner, frame)}.{attr}"

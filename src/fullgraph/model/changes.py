@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from fullgraph.model.events import GuardChange
+from fullgraph.model.report import RecompileGroup
 
-from fullgraph.model.events import ChangeKind
+# The note about a value that is one of few objects.
+ENUMERATION = "a member of an enumeration"
 
 _PARTS: dict[str, str] = {
     "stride": "strides",
@@ -23,20 +25,7 @@ _PARTS: dict[str, str] = {
 }
 
 
-class NamedChange(Protocol):
-    """What a `GuardChange` and a `RecompileGroup` have in common."""
-
-    @property
-    def kind(self) -> ChangeKind: ...
-    @property
-    def place(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def dim(self) -> int | None: ...
-
-
-def change_title(change: NamedChange) -> str:
+def change_title(change: GuardChange | RecompileGroup) -> str:
     """Return what changes, such as `x: size(0)`, `self.k` or `grad mode`."""
     if change.kind == "size":
         return f"{change.name}: size({change.dim})"

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 # The history of the session format. Raise the number if an old reader would misread a new file.
 #   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end;
-#      later also stance and call, which old readers skip
+#      later also stance, call and write, which old readers skip
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]

@@ -33,20 +33,21 @@ from fullgraph.recompiles.report import (
     RecompilesSummary,
     Remedy,
 )
-from fullgraph.recompiles.run_facts import RunFacts
+from fullgraph.recompiles.run_facts import RunFacts, key_of
 from fullgraph.recompiles.search import Baseline, GroupSearch, RemedySearch, TimeLimits, Tried
 from fullgraph.recompiles.writes import find_writes
 
 Progress = Callable[[str], None]
 
 _MEASURES = "calls,results"
-# The time limit without --time: a small program may take this long, a long one this many times
-# its own time.
+# The time limit without --time: a small program may take this long, a long one this many times the
+# time of its first run. That run is captured, so the whole takes at most three times the time of
+# the program alone.
 _SMALL_PROGRAM = 90.0
-_FACTOR = 3.0
-# The same for further remedies of a group that has one.
+_FACTOR = 2.4
+# The same for further remedies of a group that has one; a replay that has started goes on.
 _SMALL_PROGRAM_ALTERNATIVES = 30.0
-_ALTERNATIVES_FACTOR = 2.2
+_ALTERNATIVES_FACTOR = 1.8
 # How much advice that is not verified a group gets.
 _MOST_NOT_REPLAYED = 3
 _MOST_REWRITES = 2
@@ -204,7 +205,9 @@ def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main
         )
         for each, found in zip(searches, chosen, strict=True)
     )
-    calls = [each.group.calls for each in searches if each.group.calls is not None]
+    # Groups of one function share its calls.
+    by_function = {key_of(each.group): each.group.calls for each in searches}
+    calls = [each for each in by_function.values() if each is not None]
     return Advice(
         RecompilesReport(
             format=RECOMPILES_FORMAT,
