@@ -1,6 +1,6 @@
 """Training on batches of text of different lengths, compiled with dynamic=False.
 
-more_calls = ["train([3, 40, 1, 0, 17])", "train([12])"]
+more_calls = ["train([1, 3, 40, 1, 0, 17])", "train([12])"]
 
 [[groups]]
 kind = "size"
