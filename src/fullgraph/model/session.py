@@ -27,6 +27,7 @@ from fullgraph.model.events import (
     End,
     Event,
     Graph,
+    Guards,
     Problem,
     Reason,
     Recompile,
@@ -109,6 +110,7 @@ _Line = (
     | Skip
     | Graph
     | Recompile
+    | Guards
     | Backward
     | Settings
     | Stance
