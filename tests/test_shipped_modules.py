@@ -6,6 +6,7 @@ import grimp
 
 # A package finds the modules in these folders by itself.
 DISCOVERED = (
+    "fullgraph.capture.measures.",
     "fullgraph.catalog.entries.",
     "fullgraph.commands.",
     "fullgraph.fix.fixers.",

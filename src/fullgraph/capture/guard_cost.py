@@ -24,7 +24,7 @@ _LONGEST_TEXT = 300
 # A batch of calls takes about this long, so that reading the clock does not count.
 _BATCH_SECONDS = 2e-4
 _BATCHES = 7
-_COLD_CHECKS = 5
+_COLD_CHECKS = 3
 # How often a single guard is called: there may be thousands of them.
 _GUARD_CALLS = 10
 _GUARD_BATCHES = 3
