@@ -17,6 +17,9 @@ from fullgraph.errors import CaptureError
 _CONVERT = "torch._dynamo.convert_frame"
 _EVAL = "torch._dynamo.eval_frame"
 _SYMBOLIC = "torch._dynamo.symbolic_convert"
+# Called with a function that torch.compile is given, and with a graph for a backend.
+COMPILE_CALL = f"{_EVAL}:_TorchDynamoContext.__call__"
+USER_COMPILER = "torch._dynamo.output_graph:OutputGraph.call_user_compiler"
 
 
 class Hook(NamedTuple):
@@ -56,7 +59,7 @@ HOOKS = (
          "a break that may be handled without being logged"),
     Hook(f"{_SYMBOLIC}:SpeculationEntry.fail_and_restart_analysis", (2, 8), (2, 10), "restart",
          "a break after which the rest of the function runs in eager mode"),
-    Hook("torch._dynamo.output_graph:OutputGraph.call_user_compiler", (2, 8), None, "graph",
+    Hook(USER_COMPILER, (2, 8), None, "graph",
          "a graph for a backend, whatever the backend is"),
     Hook("torch._dynamo.guards:CheckFunctionManager.__init__", (2, 8), None, "guards",
          "the guards of a compile, and the values that they were made for"),
@@ -64,7 +67,7 @@ HOOKS = (
          "callbacks_start", "the start of compiling a backward graph that is compiled late"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_end_callbacks", (2, 8), None,
          "callbacks_end", "the end of compiling such a backward graph"),
-    Hook(f"{_EVAL}:_TorchDynamoContext.__call__", (2, 8), None, "compile_call",
+    Hook(COMPILE_CALL, (2, 8), None, "compile_call",
          "a function or a method that torch.compile is given"),
     Hook("torch._dynamo.decorators:set_stance.__init__", (2, 8), None, "stance",
          "a stance that is set"),

@@ -19,7 +19,7 @@ from typing import Any
 from fullgraph.capture.break_listener import BreakListener
 from fullgraph.capture.compile_listener import CompileListener
 from fullgraph.capture.dynamo_hooks import HOOKS, Hook, look_up, read_internals
-from fullgraph.capture.frame_records import ListenerContext
+from fullgraph.capture.frame_records import FrameRecords, ListenerContext
 from fullgraph.capture.guard_listener import GuardListener
 from fullgraph.capture.module_listener import ModuleListener
 from fullgraph.capture.recompile_listener import RecompileListener
@@ -41,6 +41,7 @@ class Capture:
         self._problems: set[str] = set()
         # The measures that listeners take part in, such as "guards".
         self.measured: set[str] = set()
+        self._records = FrameRecords()
         # Listeners that emit some facts only once per subscriber.
         self._repeating: tuple[CompileListener | ModuleListener | StanceListener, ...] = ()
 
@@ -64,6 +65,18 @@ class Capture:
         """Replace the lock in a forked child: a thread of the parent may have held it."""
         self._lock = threading.RLock()
 
+    def current_compile(self) -> str:
+        """Return the id of the compile that this thread is in; an empty string outside of one."""
+        record = self._records.current
+        return "" if record is None else record.compile_id
+
+    def run_safely(self, function: Callable[..., None], *args: Any) -> None:
+        """Call a function that observes the program; an exception becomes a problem."""
+        try:
+            function(*args)
+        except Exception as error:
+            self._report_problem(f"measuring failed: {type(error).__name__}: {error}")
+
     def _install(self) -> None:
         torch = import_module("torch")
         release = release_of(torch.__version__)
@@ -86,6 +99,7 @@ class Capture:
             internals=read_internals(torch.__version__),
             torch_folder=os.path.dirname(str(torch.__file__)),
             measured=self.measured,
+            records=self._records,
         )
         breaks = BreakListener(context)
         modules = ModuleListener(context)

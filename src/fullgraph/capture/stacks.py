@@ -138,9 +138,15 @@ def nearest_caller(torch_folder: str) -> Frame | None:
     while current is not None:
         file = current.f_code.co_filename
         if not file.startswith(torch_folder + os.sep) and not _INTERNAL_FILES.search(file):
-            return _frame(file, current.f_lineno, current.f_code.co_name, _live_span(current))
+            return describe_frame(current)
         current = current.f_back
     return None
+
+
+def describe_frame(frame: FrameType) -> Frame:
+    """Return a running frame at its current line."""
+    code = frame.f_code
+    return _frame(code.co_filename, frame.f_lineno, code.co_name, _live_span(frame))
 
 
 def _frames_above() -> list[_Raw]:
@@ -154,15 +160,7 @@ def _frames_above() -> list[_Raw]:
             frames.append(current)
         current = current.f_back
     frames = frames[:_MAX_FRAMES]
-    return [
-        _Raw(
-            frame.f_code.co_name,
-            _frame(
-                frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, _live_span(frame)
-            ),
-        )
-        for frame in reversed(frames)
-    ]
+    return [_Raw(frame.f_code.co_name, describe_frame(frame)) for frame in reversed(frames)]
 
 
 def _live_span(frame: FrameType) -> Span:

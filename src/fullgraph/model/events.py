@@ -200,7 +200,9 @@ class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_de
 class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=True):
     """One call of a compiled function from outside of compiled code; captured only on request.
 
-    `number` counts the calls of one `torch.compile`, from 1.
+    `number` counts the calls of one `torch.compile`, from 1. An event may stand for several calls
+    in a row that compiled nothing and ran the same graphs, called from the same line; then
+    `number` is the first of them and `seconds` is their sum.
     """
 
     target: int
@@ -211,7 +213,9 @@ class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=Tru
     compiles: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
     caller: Frame | None = None
+    # The name of the exception that left the call.
     error: str = ""
+    count: int = 1
 
 
 class Guard(Struct, frozen=True, omit_defaults=True):

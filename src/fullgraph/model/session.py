@@ -22,6 +22,7 @@ from fullgraph.model.events import (
     FORMAT_VERSION,
     Backward,
     Break,
+    Call,
     Code,
     Compile,
     End,
@@ -111,6 +112,7 @@ _Line = (
     | Graph
     | Recompile
     | Guards
+    | Call
     | Backward
     | Settings
     | Stance

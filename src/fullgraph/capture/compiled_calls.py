@@ -1,0 +1,305 @@
+"""Watches the calls of compiled functions from outside of compiled code, and the graphs they run.
+
+torch calls the `enter_exit_hooks` of a compiled function before and after each call, outside of
+anything that Dynamo traces, so that the function itself stays as it is. The backend's compiled
+function of each graph is wrapped, to note which graphs ran and when. Nothing is installed unless a
+measure asks for it, because both cost about a microsecond per call.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from time import perf_counter_ns
+from types import CodeType, FrameType, FunctionType, MethodType
+from typing import Any, NamedTuple
+
+from fullgraph.capture.dynamo_hooks import COMPILE_CALL, USER_COMPILER, look_up
+from fullgraph.capture.dynamo_listener import capture
+from fullgraph.capture.stacks import describe_code, describe_frame
+from fullgraph.model.events import Code, Compile, Event, Frame
+from fullgraph.model.owners import (
+    PYTHON,
+    TORCH,
+    YOURS,
+    Owners,
+    folders_of_this_process,
+    is_generated,
+)
+
+# The owner of files whose lines a user cannot edit.
+_HIDDEN = "hidden"
+
+
+class GraphRun(NamedTuple):
+    """One run of a graph; times in nanoseconds."""
+
+    compile: str
+    started: int
+    ended: int
+
+
+@dataclass(eq=False)
+class Target:
+    """What one call of `torch.compile` compiles, numbered from 1, and the numbers of its calls."""
+
+    number: int
+    code: Code
+    calls: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+
+@dataclass(slots=True)
+class CompiledCall:
+    """One call of a compiled function from outside of compiled code."""
+
+    target: Target
+    number: int
+    caller: Frame | None
+    # The Python frame that torch calls the function from, to recognize calls inside of this one.
+    frame: int
+    handled: BaseException | None
+    started: int
+    ended: int = 0
+    graphs: list[GraphRun] = field(default_factory=list)
+    compiles: list[str] = field(default_factory=list)
+    error: str = ""
+
+
+class _Running(threading.local):
+    call: CompiledCall | None = None
+
+
+class CallWatcher:
+    """Tells its listeners about each call when it has ended. There is one instance per process."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[CompiledCall], None]] = []
+        self._running = _Running()
+        self._numbers = itertools.count(1)
+        # By the context of torch that has the hooks.
+        self._targets: weakref.WeakKeyDictionary[Any, Target] = weakref.WeakKeyDictionary()
+        self._callers = _Callers()
+
+    def listen(self, listener: Callable[[CompiledCall], None]) -> None:
+        """Call `listener` with every call of a compiled function that ends from now on."""
+        if not self._listeners:
+            self._install()
+        self._listeners.append(listener)
+
+    def _install(self) -> None:
+        version = str(import_module("torch").__version__)
+        self._replace(version, COMPILE_CALL, self._watching_targets)
+        self._replace(version, USER_COMPILER, self._watching_graphs)
+        capture.subscribe(self._note_compile)
+
+    def _replace(self, version: str, place: str, wrap: Callable[[Any], Any]) -> None:
+        owner, name, original = look_up(version, place)
+        setattr(owner, name, _in_the_file_of(original, wrap(original)))
+
+    def _watching_targets(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def compile_function(context: Any, function: Any) -> Any:
+            self._watch_target(context, function)
+            return original(context, function)
+
+        return compile_function
+
+    def _watch_target(self, context: Any, function: Any) -> None:
+        """Watch the calls of a function; torch hands over a module and then its method."""
+        module = import_module("torch").nn.Module
+        if isinstance(function, type | module) or not callable(context.callback):
+            return
+        if context not in self._targets:
+            self._targets[context] = Target(next(self._numbers), _code_of(function))
+            context.enter_exit_hooks.append(_EnterHook(self, self._targets[context]))
+
+    def enter(self, target: Target) -> Callable[[], None]:
+        """Start a call and return the function that ends it; do nothing inside of another call."""
+        # The frame of torch that calls the hook.
+        frame = sys._getframe(2)
+        outer = self._running.call
+        # torch does not end a call that raises because nothing was compiled.
+        if outer is not None and _is_running(outer.frame, frame):
+            return _do_nothing
+        self._running.call = CompiledCall(
+            target=target,
+            number=next(target.calls),
+            caller=self._callers.find(frame),
+            frame=id(_caller_of_hooks(frame)),
+            handled=sys.exc_info()[1],
+            started=perf_counter_ns(),
+        )
+        return self._exit
+
+    def _exit(self) -> None:
+        ended = perf_counter_ns()
+        call = self._running.call
+        self._running.call = None
+        if call is None:
+            return
+        call.ended = ended
+        error = sys.exc_info()[1]
+        if error is not None and error is not call.handled:
+            call.error = type(error).__name__
+        call.handled = None
+        for listener in self._listeners:
+            capture.run_safely(listener, call)
+
+    def _watching_graphs(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def compile_graph(output: Any, *args: Any, **kwargs: Any) -> Any:
+            compiled = original(output, *args, **kwargs)
+            # A graph that is saved for another process, or exported, is not only called.
+            is_kept = output.export or getattr(output, "package", None) is not None
+            compile_id = capture.current_compile()
+            if is_kept or not compile_id:
+                return compiled
+            return self._watched_graph(_forced(compiled), compile_id, original)
+
+        return compile_graph
+
+    def _watched_graph(
+        self, compiled: Callable[..., Any], compile_id: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        running = self._running
+
+        def run_graph(*args: Any, **kwargs: Any) -> Any:
+            call = running.call
+            if call is None:
+                return compiled(*args, **kwargs)
+            started = perf_counter_ns()
+            try:
+                return compiled(*args, **kwargs)
+            finally:
+                call.graphs.append(GraphRun(compile_id, started, perf_counter_ns()))
+
+        return _in_the_file_of(original, run_graph)
+
+    def _note_compile(self, event: Event) -> None:
+        call = self._running.call
+        if isinstance(event, Compile) and call is not None:
+            call.compiles.append(event.id)
+
+
+class _EnterHook:
+    """Starts a call. A copy or a pickle of a compiled module gets a hook that does nothing."""
+
+    __slots__ = ("_target", "_watcher")
+
+    def __init__(self, watcher: CallWatcher, target: Target) -> None:
+        self._watcher = watcher
+        self._target = target
+
+    def __call__(self) -> Callable[[], None]:
+        return self._watcher.enter(self._target)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # It can be loaded where fullgraph is not installed: a hook whose result is callable.
+        return functools.partial, (functools.partial, dict)
+
+
+class _Callers:
+    """Finds the user's line that calls a compiled function, and describes each line once."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, str] = {}
+        # The code object is kept, so that its id stays its own.
+        self._known: dict[tuple[int, int], tuple[CodeType, Frame]] = {}
+
+    def find(self, frame: FrameType | None) -> Frame | None:
+        """Return the innermost line of the user, or of a library if there is none; else None."""
+        owners = self._owners
+        library: FrameType | None = None
+        while frame is not None:
+            file = frame.f_code.co_filename
+            owner = owners.get(file) or self._look_up(file)
+            if owner == YOURS:
+                return self._describe(frame)
+            if library is None and owner != _HIDDEN:
+                library = frame
+            frame = frame.f_back
+        return None if library is None else self._describe(library)
+
+    def _look_up(self, file: str) -> str:
+        owner = Owners([folders_of_this_process()]).owner_of(file)
+        hidden = owner in (TORCH, PYTHON) or is_generated(file)
+        self._owners[file] = _HIDDEN if hidden else owner
+        return self._owners[file]
+
+    def _describe(self, frame: FrameType) -> Frame:
+        key = (id(frame.f_code), frame.f_lasti)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = (frame.f_code, describe_frame(frame))
+        return known[1]
+
+
+def _in_the_file_of(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` with the file of `original`, for those that look at Python's stack.
+
+    Dynamo treats frames of its own files specially, and torch hides them in tracebacks.
+    """
+    code: CodeType = function.__code__
+    function.__code__ = code.replace(co_filename=original.__code__.co_filename)
+    return function
+
+
+def _is_running(wanted: int, frame: FrameType | None) -> bool:
+    """Return whether a frame is on the stack."""
+    while frame is not None:
+        if id(frame) == wanted:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _caller_of_hooks(frame: FrameType) -> FrameType:
+    """Return the frame that calls the hooks; up to Python 3.11 a comprehension has its own."""
+    back = frame.f_back
+    return back if frame.f_code.co_name == "<listcomp>" and back is not None else frame
+
+
+def _forced(compiled: Any) -> Any:
+    """Return the compiled function, generated now if torch would generate it with its first call.
+
+    torch does the same, but it recognizes such a function only without a wrapper.
+    """
+    owner = getattr(compiled, "__self__", compiled)
+    if not hasattr(owner, "real_recompile"):
+        return compiled
+    owner.real_recompile()
+    return compiled if owner is compiled else owner.forward
+
+
+def _code_of(function: Any) -> Code:
+    """Return the function that Dynamo will compile, under its own name if it has no code."""
+    while True:
+        if isinstance(function, MethodType):
+            owner = function.__self__
+            forward = getattr(owner, "forward", None)
+            is_call = function.__name__ in ("_call_impl", "_wrapped_call_impl")
+            function = forward if is_call and forward is not None else function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif isinstance(function, FunctionType):
+            return describe_code(function.__code__)
+        elif hasattr(function, "forward"):
+            function = function.forward
+        elif callable(function) and isinstance(type(function).__call__, FunctionType):
+            function = type(function).__call__
+        else:
+            name = getattr(function, "__name__", type(function).__name__)
+            return Code("", 0, name)
+
+
+def _do_nothing() -> None:
+    pass
+
+
+watcher = CallWatcher()
