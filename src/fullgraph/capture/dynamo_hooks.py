@@ -17,6 +17,7 @@ from fullgraph.errors import CaptureError
 _CONVERT = "torch._dynamo.convert_frame"
 _EVAL = "torch._dynamo.eval_frame"
 _SYMBOLIC = "torch._dynamo.symbolic_convert"
+_SHAPES = "torch.fx.experimental.symbolic_shapes"
 # Called with a function that torch.compile is given, and with a graph for a backend.
 COMPILE_CALL = f"{_EVAL}:_TorchDynamoContext.__call__"
 USER_COMPILER = "torch._dynamo.output_graph:OutputGraph.call_user_compiler"
@@ -63,6 +64,10 @@ HOOKS = (
          "a graph for a backend, whatever the backend is"),
     Hook("torch._dynamo.guards:CheckFunctionManager.__init__", (2, 8), None, "guards",
          "the guards of a compile, and the values that they were made for"),
+    Hook(f"{_SHAPES}:ShapeEnv.create_symbol", (2, 8), None, "symbol",
+         "a size, and whether and why it is dynamic"),
+    Hook(f"{_SHAPES}:ShapeEnv._set_replacement", (2, 8), None, "replacement",
+         "a dynamic size that becomes a constant"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_start_callbacks", (2, 8), None,
          "callbacks_start", "the start of compiling a backward graph that is compiled late"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_end_callbacks", (2, 8), None,
@@ -150,6 +155,12 @@ def time_cold_guards(root: Any, values: Mapping[str, Any], checks: int) -> float
         return None
     microseconds: float = profile(root, values, checks)
     return microseconds / 1e6
+
+
+def listed_sources(option: str) -> str:
+    """Return an option of `torch.compiler.config` that lists sources; empty if there is none."""
+    config = import_module("torch.compiler").config
+    return str(getattr(config, option, "") or "")
 
 
 def is_skipped_by_rule(function: Any) -> bool:

@@ -23,6 +23,7 @@ from fullgraph.capture.frame_records import FrameRecords, ListenerContext
 from fullgraph.capture.guard_listener import GuardListener
 from fullgraph.capture.module_listener import ModuleListener
 from fullgraph.capture.recompile_listener import RecompileListener
+from fullgraph.capture.size_listener import SizeListener
 from fullgraph.capture.stance_listener import StanceListener
 from fullgraph.errors import CaptureError
 from fullgraph.installed_torch import OLDEST_TORCH, release_of
@@ -103,12 +104,14 @@ class Capture:
         )
         breaks = BreakListener(context)
         modules = ModuleListener(context)
+        sizes = SizeListener(context)
         self._repeating = (
-            CompileListener(context, breaks, modules),
+            CompileListener(context, breaks, modules, sizes),
             modules,
             StanceListener(context),
         )
-        return breaks, *self._repeating, RecompileListener(context), GuardListener(context)
+        others = RecompileListener(context), GuardListener(context), sizes
+        return breaks, *self._repeating, *others
 
     def _uninstall(self) -> None:
         for restore in reversed(self._restore):

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 # The history of the session format. Raise the number if an old reader would misread a new file.
 #   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end;
-#      later also stance, call and guards, which old readers skip
+#      later also stance, call, guards and sizes, which old readers skip
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]
@@ -245,6 +245,47 @@ class Guards(Struct, frozen=True, tag="guards", tag_field="event", omit_defaults
     guards: tuple[Guard, ...] = ()
 
 
+# Why a size is dynamic: it changed (`automatic`), an earlier run or compile of the same code saw it
+# change (`profile`), the program marks it, or `torch.compile(dynamic=True)`.
+SizeReason = Literal[
+    "automatic",
+    "profile",
+    "mark_dynamic",
+    "maybe_mark_dynamic",
+    "mark_unbacked",
+    "dynamic_sources",
+    "unbacked_sources",
+    "dynamic",
+]
+
+
+class DynamicSize(Struct, frozen=True, omit_defaults=True):
+    """A size that Dynamo was to compile as dynamic. `dim` is None for a number of Python."""
+
+    source: str
+    name: str
+    dim: int | None
+    why: SizeReason
+    # The value of this compile, and that of the compile before it.
+    value: int | float | None = None
+    before: int | float | None = None
+    # The constant that the size became; None if it remained dynamic.
+    specialized_to: int | float | None = None
+    # The traced frames at the line that made it a constant, and whether a backend did.
+    stack: tuple[Frame, ...] = ()
+    in_backend: bool = False
+    # The static sizes of the same compile that are equal to the constant, as Dynamo writes them.
+    equal_to: tuple[str, ...] = ()
+
+
+class Sizes(Struct, frozen=True, tag="sizes", tag_field="event", omit_defaults=True):
+    """The dynamic sizes of one compile, also if it failed."""
+
+    compile: str
+    code: Code
+    sizes: tuple[DynamicSize, ...] = ()
+
+
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
     """A backward graph that a backend compiled late, when it was first needed."""
 
@@ -293,6 +334,7 @@ Event = (
     | Recompile
     | Call
     | Guards
+    | Sizes
     | Backward
     | Settings
     | Stance

@@ -34,6 +34,7 @@ from fullgraph.model.events import (
     Recompile,
     Resumption,
     Settings,
+    Sizes,
     Skip,
     Stack,
     Stance,
@@ -112,6 +113,7 @@ _Line = (
     | Graph
     | Recompile
     | Guards
+    | Sizes
     | Call
     | Backward
     | Settings
