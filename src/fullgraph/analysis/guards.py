@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes
 from fullgraph.analysis.occurrences import qualified_name
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.analysis.summary import describe_environment
@@ -19,6 +20,7 @@ from fullgraph.model.guard_report import (
     GuardGroup,
     GuardsReport,
 )
+from fullgraph.model.report import DynamicSizeFinding
 from fullgraph.model.session import Session
 
 # Parts of Dynamo's expression for a value, and the place that each stands for.
@@ -46,7 +48,12 @@ def analyze_guards(sessions: Sequence[Session]) -> GuardsReport:
         by_code.setdefault(event.code, []).append(event)
     functions = [_function(state, code, events) for code, events in by_code.items()]
     functions.sort(key=_seconds, reverse=True)
-    return GuardsReport(GUARDS_FORMAT, state.result(describe_environment), tuple(functions))
+    return GuardsReport(
+        format=GUARDS_FORMAT,
+        environment=state.result(describe_environment),
+        functions=tuple(functions),
+        dynamic_sizes=state.result(list_dynamic_sizes),
+    )
 
 
 def only_function(report: GuardsReport, name: str) -> GuardsReport:
@@ -58,7 +65,8 @@ def only_function(report: GuardsReport, name: str) -> GuardsReport:
     if not functions:
         names = ", ".join(dict.fromkeys(_own_name(each) for each in report.functions))
         raise FullgraphError(f"no compiled function is named {name}; there are: {names}")
-    return msgspec.structs.replace(report, functions=functions)
+    sizes = tuple(each for each in report.dynamic_sizes if _has_name(each, name))
+    return msgspec.structs.replace(report, functions=functions, dynamic_sizes=sizes)
 
 
 def _seconds(function: GuardedFunction) -> float:
@@ -66,11 +74,11 @@ def _seconds(function: GuardedFunction) -> float:
     return (costliest.seconds or 0.0) if costliest is not None else 0.0
 
 
-def _has_name(function: GuardedFunction, name: str) -> bool:
+def _has_name(function: GuardedFunction | DynamicSizeFinding, name: str) -> bool:
     return name in (function.function, function.qualified, _own_name(function))
 
 
-def _own_name(function: GuardedFunction) -> str:
+def _own_name(function: GuardedFunction | DynamicSizeFinding) -> str:
     return function.qualified.rsplit("<locals>.", 1)[-1]
 
 

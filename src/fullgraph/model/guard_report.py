@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from fullgraph.model.events import ChangePlace, Guard
-from fullgraph.model.report import Environment
+from fullgraph.model.report import DynamicSizeFinding, Environment
 
 GUARDS_FORMAT = 1
 
@@ -54,3 +54,5 @@ class GuardsReport(Struct, frozen=True):
     format: int
     environment: Environment
     functions: tuple[GuardedFunction, ...]
+    # The dynamic sizes of these functions.
+    dynamic_sizes: tuple[DynamicSizeFinding, ...] = ()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fullgraph.model.events import Frame
 from fullgraph.model.guard_report import GuardedCompile, GuardedFunction, GuardGroup, GuardsReport
 from fullgraph.model.owners import display_path
+from fullgraph.render._dynamic_sizes import size_lines
 from fullgraph.render._lines import joined
 from fullgraph.render._strings import printable_strings
 from fullgraph.render.guards._words import advice_for, what_is_checked
@@ -14,6 +16,7 @@ from fullgraph.terminal import Terminal, one_line
 
 _TOP_FUNCTIONS = 10
 _TOP_GROUPS = 8
+_TOP_SIZES = 10
 _EXAMPLES = 3
 # The width of the columns before the description of a group.
 _NUMBERS = 26
@@ -59,6 +62,7 @@ class _Writer:
         for number, function in enumerate(shown, start=1):
             yield from self._function(number, function)
         yield from self._more(len(functions) - len(shown), "function")
+        yield from self._dynamic_sizes()
 
     def _function(self, number: int, function: GuardedFunction) -> Iterator[str]:
         name = f"{short_name(function.qualified)}()"
@@ -118,11 +122,21 @@ class _Writer:
             text = f"{microseconds(guard.seconds)}  {one_line(guard.name)}  {one_line(guard.text)}"
             yield f"{' ' * (_NUMBERS + 2)}{text}"
 
+    def _dynamic_sizes(self) -> Iterator[str]:
+        sizes = self._report.dynamic_sizes
+        if sizes:
+            yield ""
+            yield self._terminal.style("dynamic sizes", "bold")
+        shown = sizes if self._show_all else sizes[:_TOP_SIZES]
+        for size in shown:
+            yield from size_lines(size, self._terminal, self._place)
+        yield from self._more(len(sizes) - len(shown), "size", "  ")
+
     def _more(self, hidden: int, noun: str, indent: str = "") -> Iterator[str]:
         if hidden > 0:
             yield f"{indent}{count(hidden, f'more {noun}')}: --all shows them"
 
-    def _place(self, function: GuardedFunction) -> str:
+    def _place(self, function: GuardedFunction | Frame) -> str:
         environment = self._report.environment
         path = display_path(function.file, [environment.directory], environment.package_folders)
         return f"{one_line(path)}:{function.line}"

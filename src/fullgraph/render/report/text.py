@@ -17,6 +17,7 @@ from fullgraph.model.report import (
     RootCause,
     SkippedFrame,
 )
+from fullgraph.render._dynamic_sizes import interesting_sizes, size_lines
 from fullgraph.render._strings import printable_strings
 from fullgraph.render.report._errors import meaning_of, message_of, raised_errors, type_of
 from fullgraph.render.report._phrases import headline_parts, impact, short_name, shorten, times
@@ -87,6 +88,7 @@ class _Writer:
         yield from self._section("skipped frames (run in eager mode)", self._skipped_frames())
         yield from self._section("stances (change what torch.compile does)", self._stances())
         yield from self._section("recompiles", self._recompiles())
+        yield from self._section("dynamic sizes", self._dynamic_sizes())
         yield from self._section("differences from torch's own counts", self._disagreements())
         yield from self._section("not captured", self._problems())
 
@@ -292,6 +294,13 @@ class _Writer:
         if any(failure.compile == recompile.compile for failure in self._errors):
             return "which raised an error"
         return "new inputs run in eager mode"
+
+    def _dynamic_sizes(self) -> Iterator[str]:
+        """Yield the sizes that were specialized although they were to be dynamic; or all."""
+        sizes = interesting_sizes(self._report.dynamic_sizes, show_all=self._top is None)
+        for size in sizes[: self._top]:
+            yield from size_lines(printable_strings(size), self._terminal, self._place)
+        yield from self._more(len(sizes))
 
     def _disagreements(self) -> Iterator[str]:
         for entry in map(printable_strings, self._report.disagreements):
