@@ -21,6 +21,7 @@ from typing import Any
 from fullgraph.analysis.causes import rank_causes
 from fullgraph.analysis.compiles import list_errors, list_graphs
 from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes
+from fullgraph.analysis.recompile_groups import group_recompiles
 from fullgraph.analysis.recompiles import list_recompiles
 from fullgraph.analysis.reconcile import find_disagreements
 from fullgraph.analysis.sites import list_sites
@@ -45,6 +46,7 @@ PASSES: dict[str, Callable[[AnalysisState], Any]] = {
     "problems": list_problems,
     "stances": list_stances,
     "dynamic_sizes": list_dynamic_sizes,
+    "recompile_groups": group_recompiles,
 }
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import msgspec
+
 from fullgraph.errors import CaptureError
 
 _CONVERT = "torch._dynamo.convert_frame"
@@ -96,6 +98,11 @@ SETTINGS = (
     "suppress_errors",
 )
 
+# Attributes of a tensor: the dimensions that the program marked as dynamic.
+_DYNAMIC_MARKS = (
+    "_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices",
+)  # fmt: skip
+
 # Attributes of a function or a module that torch.compile returned: the original.
 _ORIGINALS = ("_torchdynamo_orig_callable", "_orig_mod")
 
@@ -171,6 +178,21 @@ def is_skipped_by_rule(function: Any) -> bool:
 def read_stance() -> Any:
     """Return the stance that is set: its `stance`, `skip_guard_eval_unsafe` and `backend`."""
     return import_module(_EVAL)._stance
+
+
+def current_global_state() -> dict[str, Any]:
+    """Return the state of torch that Dynamo guards on; empty if the release cannot tell it."""
+    guard: Any = import_module("torch._C._dynamo.guards").GlobalStateGuard()
+    if "__getstate__" not in type(guard).__dict__:
+        return {}
+    state: dict[str, Any] = msgspec.json.decode(guard.__getstate__())
+    return state
+
+
+def dynamic_marks(tensor: Any) -> frozenset[int]:
+    """Return the dimensions of a tensor that the program marked as dynamic."""
+    marks = (getattr(tensor, name, ()) for name in _DYNAMIC_MARKS)
+    return frozenset(dim for dims in marks for dim in dims)
 
 
 def import_dynamo() -> None:

@@ -61,6 +61,8 @@ class FrameRecord:
     pending: Break | None = None
     failures: tuple[GuardFailure, ...] = ()
     is_recompile: bool = False
+    # The argument `dynamic` of torch.compile; known for a recompile.
+    dynamic: bool | None = None
     at_limit: bool = False
     error: str = ""
     error_type: str = ""

@@ -7,17 +7,25 @@ again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
-from fullgraph.model.events import GuardFailure
+from fullgraph.capture.guard_changes import (
+    FailedGuard,
+    backend_change,
+    change_of_reason,
+    changes_of_entry,
+)
+from fullgraph.capture.guard_lines import without_comment
+from fullgraph.capture.guard_sources import FrameFacts
+from fullgraph.model.events import GuardChange, GuardFailure
 
 # These compare several values and keep state between calls, so one alone says nothing.
 RELATIONAL = frozenset(
     {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SYMBOLIC_SHAPE_GUARD"}
 )
-_COMMENT = re.compile(r"\s+# .*$", re.DOTALL)
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 _FIRST_LINE_PREFIX = re.compile(r"^[!\d]+(/\d+)+: ")
 _TENSOR = re.compile(
@@ -26,22 +34,52 @@ _TENSOR = re.compile(
 )
 _MISMATCH = re.compile(r"^tensor '(.+?)' .*mismatch")
 _NO_TENSOR = re.compile(r"^expected type of '(.+?)' to be ")
+_NO_ALIASING = "NO_TENSOR_ALIASING"
+# A condition on sizes and numbers, which is not the guard of one value.
+_CONDITION = "LAMBDA_GUARD"
 _DIM_MARKING = "_has_dynamo_dim_marking"
 _MAX_GUARDS = 50
 
 
 def failed_guards(
-    entries: list[Any], values: Mapping[str, object], first_reasons: list[str]
+    entries: list[Any], frame: FrameFacts, values: Mapping[str, object], reasons: Reasons
 ) -> tuple[GuardFailure, ...]:
     """Return the failed guards of each of `entries`, the pieces of compiled code of a frame."""
     failures: list[GuardFailure] = []
     for index, entry in enumerate(entries):
-        first = _readable(first_reasons[index]) if index < len(first_reasons) else ""
-        failed = _distinct([first, *_walk(entry.guard_manager, values)])
+        reason = reasons.first[index] if index < len(reasons.first) else ""
+        first = _readable(reason)
+        found = _failed(entry.guard_manager, values)
+        texts = _distinct([first, *(_readable(_describe_part(guard)) for guard in found.guards)])
+        facts = replace(frame, evaluate=found.evaluate)
+        changes = changes_of_entry(found.guards, facts)
+        if not changes:
+            changes = _changes_without_guard(entry, first, facts, reasons.backend)
         failures.append(
-            GuardFailure(str(getattr(entry, "compile_id", "")), tuple(failed[:_MAX_GUARDS]))
+            GuardFailure(
+                str(getattr(entry, "compile_id", "")),
+                tuple(texts[:_MAX_GUARDS]),
+                changes[:_MAX_GUARDS],
+            )
         )
     return tuple(failures)
+
+
+class Reasons(NamedTuple):
+    """What Dynamo says about a recompile: its first reason per entry, and the new backend."""
+
+    first: list[str]
+    backend: Any = None
+
+
+def _changes_without_guard(
+    entry: Any, reason: str, frame: FrameFacts, backend: Any
+) -> tuple[GuardChange, ...]:
+    """Return the change that torch describes if all single guards pass."""
+    change = change_of_reason(reason, frame)
+    if change is None and backend is not None:
+        change = backend_change(getattr(entry, "backend", None), backend)
+    return () if change is None else (change,)
 
 
 def list_entries(entries: Any) -> list[Any]:
@@ -55,31 +93,49 @@ def list_entries(entries: Any) -> list[Any]:
     return listed
 
 
-def _walk(manager: Any, values: Mapping[str, object]) -> list[str]:
+class _Failed(NamedTuple):
+    """The guards of an entry that failed, and the evaluation of its expressions in the frame."""
+
+    guards: list[FailedGuard]
+    evaluate: Callable[[str], Any]
+
+
+def _failed(manager: Any, values: Mapping[str, object]) -> _Failed:
     root = getattr(manager, "root", None)
-    scope = getattr(manager, "global_scope", None)
-    if root is None or scope is None:
-        return []
+    scope = dict(getattr(manager, "global_scope", None) or {})
     names: dict[str, object] = {"L": values, "G": scope.get("G")}
-    names.update(manager.closure_vars or {})
-    found = [*_failed_leaves(root, dict(scope), names), *_failed_shapes(root, dict(scope), names)]
-    return [_readable(part) for part in found]
+    names.update(getattr(manager, "closure_vars", None) or {})
+
+    def evaluate(source: str) -> Any:
+        return eval(source, scope, names)
+
+    if root is None or not scope:
+        return _Failed([], evaluate)
+    return _Failed([*_failed_leaves(root, evaluate), *_failed_shapes(root, evaluate)], evaluate)
 
 
-def _failed_leaves(
-    manager: Any, scope: dict[str, object], names: dict[str, object]
-) -> Iterator[str]:
-    leaves = [leaf for leaf in manager.get_leaf_guards() if type(leaf).__name__ not in RELATIONAL]
+def _failed_leaves(manager: Any, evaluate: Callable[[str], Any]) -> Iterator[FailedGuard]:
+    leaves = manager.get_leaf_guards()
+    source = manager.get_source() if leaves else ""
     if leaves:
         try:
-            value = eval(manager.get_source(), scope, names)
+            value = evaluate(source)
         except Exception:
             # The value no longer exists; the guard on its container fails instead.
             leaves = []
         for leaf in leaves:
-            yield from _failed_parts(leaf, value, scope, names)
+            name = type(leaf).__name__
+            if name == _NO_ALIASING:
+                yield from (FailedGuard(name, source, part, value) for part in _parts(leaf))
+            elif name not in RELATIONAL:
+                parts = _failed_parts(leaf, value, evaluate)
+                yield from (FailedGuard(name, source, part, value) for part in parts)
     for child in child_managers(manager):
-        yield from _failed_leaves(child, scope, names)
+        yield from _failed_leaves(child, evaluate)
+
+
+def _parts(leaf: Any) -> list[str]:
+    return list(leaf.verbose_code_parts())
 
 
 def child_managers(manager: Any) -> Iterator[Any]:
@@ -90,29 +146,34 @@ def child_managers(manager: Any) -> Iterator[Any]:
             yield from (child for child in pair if child is not None)
 
 
-def _failed_parts(
-    leaf: Any, value: object, scope: dict[str, object], names: dict[str, object]
-) -> list[str]:
+def _failed_parts(leaf: Any, value: object, evaluate: Callable[[str], Any]) -> list[str]:
     """Return the conditions of a guard that do not hold; none if the guard passes."""
     try:
         if leaf(value):
             return []
     except Exception:
         return []
-    parts: list[str] = list(leaf.verbose_code_parts())
+    parts = _parts(leaf)
     # A guard is a conjunction. Not every condition can be evaluated alone: check_tensor(...).
-    results = [_evaluate(part, scope, names) for part in parts]
+    results = [_holds(part, evaluate) for part in parts]
     failed = [part for part, result in zip(parts, results, strict=True) if result is False]
     failed = failed or [part for part, held in zip(parts, results, strict=True) if held is None]
-    return [_tensor_difference(part, value) or part for part in failed or parts]
+    return failed or parts
 
 
-def _evaluate(part: str, scope: dict[str, object], names: dict[str, object]) -> bool | None:
+def _holds(part: str, evaluate: Callable[[str], Any]) -> bool | None:
     """Return whether a condition holds; None if it is not one that can be evaluated."""
     try:
-        return bool(eval(_COMMENT.sub("", part), scope, names))
+        return bool(evaluate(without_comment(part)))
     except Exception:
         return None
+
+
+def _describe_part(guard: FailedGuard) -> str:
+    """Return a guard as text; empty for one that says nothing alone."""
+    if guard.type == _NO_ALIASING:
+        return ""
+    return _tensor_difference(guard.part, guard.value) or guard.part
 
 
 def _tensor_difference(part: str, value: Any) -> str | None:
@@ -146,19 +207,19 @@ def _numbers_that_differ(what: str, expected: str, actual: list[int]) -> list[st
     ]
 
 
-def _failed_shapes(root: Any, scope: dict[str, object], names: dict[str, object]) -> Iterator[str]:
+def _failed_shapes(root: Any, evaluate: Callable[[str], Any]) -> Iterator[FailedGuard]:
     if not hasattr(root, "get_epilogue_lambda_guards"):
         return
     for guard in root.get_epilogue_lambda_guards():
-        for part in guard.verbose_code_parts():
-            if _evaluate(part, scope, names) is False:
-                yield part
+        for part in _parts(guard):
+            if _holds(part, evaluate) is False:
+                yield FailedGuard(_CONDITION, "", part, None)
 
 
 def _readable(part: str) -> str:
     """Return the condition without torch's comment and scope names."""
     line = _FIRST_LINE_PREFIX.sub("", part).split("\nUser stack trace:")[0]
-    return _LOCAL.sub(r"\1", _COMMENT.sub("", line)).strip()
+    return _LOCAL.sub(r"\1", without_comment(line))
 
 
 def _distinct(parts: list[str]) -> list[str]:

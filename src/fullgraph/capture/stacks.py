@@ -157,6 +157,16 @@ def describe_frame(frame: FrameType) -> Frame:
     return _frame(code.co_filename, frame.f_lineno, code.co_name, _live_span(frame))
 
 
+def running_frames_of(code: CodeType) -> Iterator[FrameType]:
+    """Yield the running frames of the function that resumed as `code`, the innermost first."""
+    wanted = (code.co_filename, plain_name(code.co_name)[0])
+    current: FrameType | None = sys._getframe(1)
+    while current is not None:
+        if (current.f_code.co_filename, current.f_code.co_name) == wanted:
+            yield current
+        current = current.f_back
+
+
 def _frames_above() -> list[_Raw]:
     """Return the frames of the program that led to the outermost compile on Python's stack."""
     frames: list[FrameType] = []

@@ -97,6 +97,8 @@ class GuardChange(Struct, frozen=True, omit_defaults=True):
     holder: str = ""
     # The line that torch names as the reason for the guard.
     line: Frame | None = None
+    # What else is known, such as "marked dynamic, but specialized".
+    note: str = ""
 
 
 class GuardFailure(Struct, frozen=True, omit_defaults=True):
@@ -195,6 +197,12 @@ class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_de
     limit_value: int | None = None
     # The user's call stack, down to the call of the frame; None in older sessions.
     stack: Stack | None = None
+    # The argument `dynamic` of torch.compile.
+    dynamic: bool | None = None
+    # How many objects this method was compiled for, and how many calls of torch.compile were given
+    # its code; 0 if that is not known.
+    instances: int = 0
+    wrappers: int = 0
 
 
 class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=True):

@@ -1,0 +1,174 @@
+"""Groups of recompiles: all recompiles of one function for one reason.
+
+A recompile has the failed guards of every piece of compiled code of its frame. The reason is what
+differs from the piece that fits best, because anything else did not have to be different.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from fullgraph.analysis.bounded_recompiles import why_not_bounded
+from fullgraph.analysis.compiles import compiles_by_id
+from fullgraph.analysis.eager_calls import count_calls
+from fullgraph.analysis.occurrences import qualified_name
+from fullgraph.analysis.state import AnalysisState
+from fullgraph.analysis.values_at_breaks import name_at_break
+from fullgraph.model.changes import change_title
+from fullgraph.model.events import Code, GuardChange, Recompile
+from fullgraph.model.report import RecompileGroup
+
+_MOST_TIED = 5
+_UNKNOWN = GuardChange("other", "torch", "", "torch names no failed guard")
+_PLACES = ("torch", "argument", "closure", "default", "global", "attribute", "parameter", "break")
+
+# The function and what about it changes.
+_Key = tuple[Code, str, str, int | None]
+
+
+@dataclass
+class _Recompiles:
+    """The recompiles of one group so far: each with its process and what changed."""
+
+    code: Code
+    events: list[tuple[int, Recompile]] = field(default_factory=list)
+    changes: list[GuardChange] = field(default_factory=list)
+    # What changed at the same time, by the number of recompiles.
+    tied: Counter[str] = field(default_factory=Counter)
+
+
+def group_recompiles(state: AnalysisState) -> tuple[RecompileGroup, ...]:
+    """Return the groups, the one whose function ran most often in eager mode first."""
+    groups = [_group(state, found) for found in _collected(state).values()]
+    return tuple(sorted(groups, key=_rank))
+
+
+def _rank(group: RecompileGroup) -> tuple[float, ...]:
+    eager = group.calls.eager if group.calls is not None else 0
+    return (-eager, -group.refused, -group.recompiles, -group.compile_seconds)
+
+
+def _collected(state: AnalysisState) -> dict[_Key, _Recompiles]:
+    events = state.events(Recompile)
+    candidates = [_closest(event) for _, event in events]
+    # Of several changes at once, the one that also explains other recompiles is the reason.
+    frequency = Counter(
+        _key(event.code, change)
+        for (_, event), changes in zip(events, candidates, strict=True)
+        for change in {_key(event.code, each): each for each in changes}.values()
+    )
+    groups: dict[_Key, _Recompiles] = {}
+    for (process, event), changes in zip(events, candidates, strict=True):
+        first = min(changes, key=lambda change: -frequency[_key(event.code, change)])
+        group = groups.setdefault(_key(event.code, first), _Recompiles(event.code))
+        group.events.append((process, event))
+        group.changes.append(first)
+        titles = {change_title(each) for each in changes} - {change_title(first)}
+        group.tied.update(sorted(titles))
+    return groups
+
+
+def _key(code: Code, change: GuardChange) -> _Key:
+    return code, change.source or change.name, change.kind, change.dim
+
+
+def _closest(event: Recompile) -> Sequence[GuardChange]:
+    """Return the changes since the piece of compiled code that fits best, the likeliest first.
+
+    Dynamo lists the code that ran last first, so that one decides between equally good ones.
+    """
+    known = [failure.changes for failure in event.failures if failure.changes]
+    if not known:
+        return [_from_text(event)]
+    closest = min(known, key=lambda changes: _distance(changes))
+    return sorted(closest, key=lambda change: (_PLACES.index(change.place), len(change.source)))
+
+
+def _distance(changes: Iterable[GuardChange]) -> int:
+    """Return how many things changed; a change that cannot be named counts more."""
+    return sum(10 if change.kind == "other" else 1 for change in changes)
+
+
+def _from_text(event: Recompile) -> GuardChange:
+    """Return the change of a session that has only the texts of guards."""
+    texts = [text for failure in event.failures for text in failure.failed]
+    return GuardChange("other", "torch", "", texts[0], guard=texts[0]) if texts else _UNKNOWN
+
+
+def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
+    newest = found.changes[-1]
+    code = found.code
+    refused = [event for _, event in found.events if event.limit]
+    done = [(process, event) for process, event in found.events if not event.limit]
+    compiles = state.result(compiles_by_id)
+    finished = [compiles.get((process, event.compile)) for process, event in done]
+    values = _values(found.changes)
+    kept = _notes(found, values)
+    unbounded = why_not_bounded(newest, values)
+    return RecompileGroup(
+        kind=newest.kind,
+        place=newest.place,
+        source=newest.source,
+        name=name_at_break(state, code, newest),
+        dim=newest.dim,
+        values=values,
+        function=code.function,
+        qualified=qualified_name(code),
+        file=code.file,
+        line=code.line,
+        owner=state.owners.owner_of(code.file),
+        resumed_at=code.resumed_at,
+        compiles=tuple(event.compile for _, event in done),
+        recompiles=len(done),
+        refused=len(refused),
+        compile_seconds=round(sum(each.seconds for each in finished if each is not None), 6),
+        limit=refused[-1].limit if refused else None,
+        limit_value=refused[-1].limit_value if refused else None,
+        called_at=None,
+        bound_at=None,
+        written_at=None,
+        specialized_at=next((each.line for each in found.changes if each.line), None),
+        calls=count_calls(state, code),
+        bounded=unbounded is None and not refused,
+        notes=(*kept, *([unbounded] if unbounded else [])),
+    )
+
+
+def _values(changes: Sequence[GuardChange]) -> tuple[str, ...]:
+    """Return the values in their order: that of the first compile, then each new one."""
+    values = [changes[0].before, *(change.now for change in changes)]
+    return tuple(value for value in values if value)
+
+
+def _notes(found: _Recompiles, values: Sequence[str]) -> Iterator[str]:
+    newest_event = found.events[-1][1]
+    if newest_event.dynamic is not None and found.changes[-1].kind in ("size", "int", "stride"):
+        yield f"dynamic={newest_event.dynamic}"
+    yield from dict.fromkeys(change.note for change in found.changes if change.note)
+    if any(_is_zero_or_one(change) for change in found.changes):
+        yield "0 and 1 are specialized even if a size is dynamic"
+    if found.tied:
+        yield _tied_note([title for title, _ in found.tied.most_common(_MOST_TIED)])
+    if newest_event.instances > 1:
+        yield f"{newest_event.instances} objects share this code and its limit"
+    if newest_event.wrappers > 1:
+        yield f"{newest_event.wrappers} calls of torch.compile share this code and its limit"
+    if any(event.limit for _, event in found.events):
+        yield "after the limit, calls that fit compiled code still use it"
+
+
+def _is_zero_or_one(change: GuardChange) -> bool:
+    return (
+        change.kind in ("size", "int")
+        and change.now in ("0", "1")
+        and (change.before == "at least 2")
+    )
+
+
+def _tied_note(titles: Sequence[str]) -> str:
+    verb = "changes" if len(titles) == 1 else "change"
+    return f"{', '.join(titles)} {verb} together with it"
