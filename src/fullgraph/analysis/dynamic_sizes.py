@@ -9,12 +9,9 @@ from typing import NamedTuple
 
 from fullgraph.analysis.occurrences import qualified_name
 from fullgraph.analysis.state import AnalysisState
-from fullgraph.capture.source_names import readable_name
 from fullgraph.model.events import Code, DynamicSize, Frame, Recompile, Sizes
 from fullgraph.model.report import DynamicSizeFinding
 
-_SIZE = re.compile(r"(.+)\.size\(\)\[(\d+)\]")
-_PARAMETER = re.compile(r"\._(?:parameters|buffers)\[")
 _LOOP = re.compile(r"\bfor\b.*\brange\(")
 # Dynamo compiles a size of 0 or 1 as a constant, whatever it is marked as.
 _ALWAYS_CONSTANT = (0, 1)
@@ -163,17 +160,16 @@ def _is_number(node: ast.expr, number: object) -> bool:
 
 def _explain_equal(size: DynamicSize) -> tuple[str, str]:
     """Return the advice for a size that is equal to a static one, or used as a number."""
-    found = [match for match in map(_SIZE.fullmatch, size.equal_to) if match]
-    inputs = [each for each in found if not _PARAMETER.search(each[1])]
-    if size.dim is not None and inputs:
-        name, dim = readable_name(inputs[0][1]), inputs[0][2]
+    equal = next((each for each in size.equal_to if each.dim is not None), None)
+    if size.dim is not None and equal is not None and not equal.is_parameter:
         return (
-            f"{name}.size({dim}) is static and {size.specialized_to} as well",
-            f"if both change together, mark both: torch._dynamo.mark_dynamic({name}, {dim})",
+            f"{equal.name}.size({equal.dim}) is static and {size.specialized_to} as well",
+            "if both change together, mark both: "
+            f"torch._dynamo.mark_dynamic({equal.name}, {equal.dim})",
         )
-    if found:
+    if equal is not None:
         return (
-            f"{readable_name(found[0][1])} is a parameter with the size {size.specialized_to}",
+            f"{equal.name} is a parameter with the size {size.specialized_to}",
             "if the line combines both, no other size is possible: leave the size static",
         )
     return (

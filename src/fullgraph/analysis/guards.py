@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -22,22 +21,6 @@ from fullgraph.model.guard_report import (
 )
 from fullgraph.model.report import DynamicSizeFinding
 from fullgraph.model.session import Session
-
-# Parts of Dynamo's expression for a value, and the place that each stands for.
-_PLACES: tuple[tuple[str, ChangePlace], ...] = (
-    ("._parameters[", "parameter"),
-    ("._buffers[", "parameter"),
-    ("__closure__", "closure"),
-    ("__defaults__", "default"),
-    ("__kwdefaults__", "default"),
-    ("___stack", "break"),
-    ("G[", "global"),
-    ("._modules", "attribute"),
-    ("'].", "attribute"),
-    ("L[", "argument"),
-)
-# A size belongs to its tensor.
-_SIZE = re.compile(r"\.(size|stride|storage_offset)\(\).*$")
 
 
 def analyze_guards(sessions: Sequence[Session]) -> GuardsReport:
@@ -97,7 +80,7 @@ def _function(state: AnalysisState, code: Code, events: Sequence[Guards]) -> Gua
 def _compile(event: Guards) -> GuardedCompile:
     grouped: dict[tuple[str, ChangePlace], list[Guard]] = {}
     for guard in event.guards:
-        grouped.setdefault((guard.kind, place_of(guard.source)), []).append(guard)
+        grouped.setdefault((guard.kind, guard.place), []).append(guard)
     is_timed = event.seconds is not None
     groups = [
         GuardGroup(kind, place, _total(guards) if is_timed else None, tuple(guards))
@@ -111,9 +94,3 @@ def _compile(event: Guards) -> GuardedCompile:
 
 def _total(guards: Sequence[Guard]) -> float:
     return round(sum(guard.seconds for guard in guards), 10)
-
-
-def place_of(source: str) -> ChangePlace:
-    """Return where a value comes from; `torch` is state that belongs to no value."""
-    value = _SIZE.sub("", source)
-    return next((place for part, place in _PLACES if part in value), "torch")

@@ -155,12 +155,12 @@ def look_up(version: str, place: str) -> tuple[Any, str, Any]:
         ) from None
 
 
-def time_cold_guards(root: Any, values: Mapping[str, Any], checks: int) -> float | None:
-    """Return the mean seconds of a check with cold caches; None if torch cannot tell."""
+def time_cold_check(root: Any, values: Mapping[str, Any]) -> float | None:
+    """Return the seconds of one check of guards with cold caches; None if torch cannot tell."""
     profile = getattr(import_module("torch._C._dynamo.guards"), "profile_guard_manager", None)
     if profile is None:
         return None
-    microseconds: float = profile(root, values, checks)
+    microseconds: float = profile(root, values, 1)
     return microseconds / 1e6
 
 

@@ -14,12 +14,12 @@ from statistics import median
 from types import CodeType
 from typing import Any, NamedTuple
 
-from fullgraph.capture.dynamo_hooks import time_cold_guards
+from fullgraph.capture.dynamo_hooks import time_cold_check
+from fullgraph.capture.guard_lines import without_comment
+from fullgraph.capture.guard_sources import FrameFacts, describe_source, facts_of_frame
 from fullgraph.capture.guards import RELATIONAL, child_managers
-from fullgraph.capture.source_names import readable_name
-from fullgraph.model.events import Guard
+from fullgraph.model.events import ChangePlace, Guard
 
-_COMMENT = re.compile(r"\s+# .*$", re.DOTALL)
 _LONGEST_TEXT = 300
 # A batch of calls takes about this long, so that reading the clock does not count.
 _BATCH_SECONDS = 2e-4
@@ -66,18 +66,25 @@ def time_check(manager: Any, values: Mapping[str, Any]) -> CheckTiming:
         return CheckTiming(None, None)
     empty = type(root)()
     seconds = _time_calls(root.check, values) - _time_calls(empty.check, {})
-    return CheckTiming(max(seconds, 0.0), time_cold_guards(root, values, _COLD_CHECKS))
+    cold = [time_cold_check(root, values) for _ in range(_COLD_CHECKS)]
+    known = [each for each in cold if each is not None]
+    return CheckTiming(max(seconds, 0.0), median(known) if known else None)
 
 
 def describe_guards(
-    manager: Any, values: Mapping[str, Any], total: float | None
+    manager: Any, frame: Any, values: Mapping[str, Any], total: float | None
 ) -> tuple[Guard, ...]:
-    """Return every guard with its share of `total`, the most expensive first."""
+    """Return every guard of a frame with its share of `total`, the most expensive first."""
     scope = dict(manager.global_scope or {})
     names: dict[str, Any] = {"L": values, "G": scope.get("G"), **(manager.closure_vars or {})}
-    leaves = list(_leaves(manager.root, _Evaluator(scope, names), values))
+
+    def evaluate(source: str) -> Any:
+        return eval(source, scope, names)
+
+    leaves = list(_leaves(manager.root, evaluate, values))
     shares = _shares([leaf.seconds for leaf in leaves], total)
-    guards = [leaf.guard(share) for leaf, share in zip(leaves, shares, strict=True)]
+    facts = facts_of_frame(frame, evaluate)
+    guards = [leaf.guard(facts, share) for leaf, share in zip(leaves, shares, strict=True)]
     return tuple(sorted(guards, key=lambda guard: -guard.seconds))
 
 
@@ -88,37 +95,38 @@ class _Leaf(NamedTuple):
     # The time of a call from Python; None if the guard cannot be called alone.
     seconds: float | None
 
-    def guard(self, share: float) -> Guard:
-        name = readable_name(self.source)
-        return Guard(self.kind, self.source, name, round(share, 10), self.text)
+    def guard(self, frame: FrameFacts, share: float) -> Guard:
+        found = describe_source(self.source, frame)
+        place = "torch" if self.source == _STATE else _place(self.source, found.place)
+        name = _STATE if self.source == _STATE else found.name
+        return Guard(self.kind, place, self.source, name, round(share, 10), self.text)
 
 
-class _Evaluator(NamedTuple):
-    """Finds the value that a guard manager guards."""
-
-    scope: dict[str, Any]
-    names: dict[str, Any]
-
-    def value_of(self, manager: Any) -> Any:
-        """Return the guarded value; raise whatever evaluating its source raises."""
-        return eval(manager.get_source(), self.scope, self.names)
+def _place(source: str, place: ChangePlace) -> ChangePlace:
+    """Return the place of a value; a function of an imported module counts as a global."""
+    is_of_module = "._modules" in source
+    return (
+        "global" if place == "attribute" and source.startswith("G[") and not is_of_module else place
+    )
 
 
-def _leaves(root: Any, evaluator: _Evaluator, values: Mapping[str, Any]) -> Iterator[_Leaf]:
+def _leaves(
+    root: Any, evaluate: Callable[[str], Any], values: Mapping[str, Any]
+) -> Iterator[_Leaf]:
     for guard in root.get_leaf_guards():
         yield _leaf(guard, _STATE, lambda: values)
     for child in child_managers(root):
-        yield from _leaves_below(child, evaluator)
+        yield from _leaves_below(child, evaluate)
     if hasattr(root, "get_epilogue_lambda_guards"):
         for guard in root.get_epilogue_lambda_guards():
             yield _leaf(guard, _source_in(_text(guard)), lambda: values, "SHAPE_ENV")
 
 
-def _leaves_below(manager: Any, evaluator: _Evaluator) -> Iterator[_Leaf]:
+def _leaves_below(manager: Any, evaluate: Callable[[str], Any]) -> Iterator[_Leaf]:
     for guard in manager.get_leaf_guards():
-        yield _leaf(guard, manager.get_source(), lambda: evaluator.value_of(manager))
+        yield _leaf(guard, manager.get_source(), lambda: evaluate(manager.get_source()))
     for child in child_managers(manager):
-        yield from _leaves_below(child, evaluator)
+        yield from _leaves_below(child, evaluate)
 
 
 def _leaf(guard: Any, source: str, value: Callable[[], Any], kind: str = "") -> _Leaf:
@@ -133,7 +141,7 @@ def _leaf(guard: Any, source: str, value: Callable[[], Any], kind: str = "") -> 
 
 def _text(guard: Any) -> str:
     parts = guard.verbose_code_parts()
-    return _COMMENT.sub("", parts[0]).strip()[:_LONGEST_TEXT] if parts else ""
+    return without_comment(parts[0])[:_LONGEST_TEXT] if parts else ""
 
 
 def _source_in(text: str) -> str:

@@ -24,7 +24,10 @@ class GuardListener:
     ) -> None:
         """Emit the guards of the current compile, timed with the values of its frame."""
         record = self._context.records.current
-        if "guards" not in self._context.measured or record is None or error is not None:
+        if "guards" not in self._context.measured or error is not None:
+            return
+        # torch.export has no frame; its guards are not checked when the exported code runs.
+        if record is None or record.frame is None:
             return
         manager, code, output = (*args, *kwargs.values())[:3]
         wrapper, values = manager.guard_manager, output.local_scope
@@ -36,6 +39,6 @@ class GuardListener:
                 code=record.root(),
                 seconds=timing.seconds,
                 cold_seconds=timing.cold_seconds,
-                guards=describe_guards(wrapper, values, timing.seconds),
+                guards=describe_guards(wrapper, record.frame, values, timing.seconds),
             )
         )

@@ -7,20 +7,22 @@ that turns out to have only one value is replaced by that number: the size is sp
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from fullgraph.capture.dynamo_hooks import listed_sources
 from fullgraph.capture.frame_records import FrameRecord, ListenerContext, SizeRecord
-from fullgraph.capture.source_names import readable_name
+from fullgraph.capture.guard_sources import describe_source, facts_of_frame
 from fullgraph.capture.stacks import traced_frames
-from fullgraph.model.events import Code, DynamicSize, SizeReason, Sizes
+from fullgraph.model.events import Code, DynamicSize, SizeReason, Sizes, StaticSize
 
 # The size of an input; those of the tensor that an input is a view of repeat them.
 _SIZE = re.compile(r"((?:(?!\._base).)+)\.size\(\)\[(\d+)\]")
 # Offsets and strides follow from the sizes.
 _OTHER_PROPERTY = re.compile(r"\.(?:stride|storage_offset)\(\)|\._base\b")
+_PARAMETER = re.compile(r"\._(?:parameters|buffers)\[")
 _MOST_EQUAL = 5
 
 
@@ -96,13 +98,12 @@ class SizeListener:
     def _describe(
         self, record: FrameRecord, name: str, value: Any, why: SizeReason, is_specialized: bool
     ) -> DynamicSize:
-        match = _SIZE.fullmatch(name)
-        source = match[1] if match else name
+        source, dim = _split(name)
         number = value if isinstance(value, int | float) else None
         return DynamicSize(
             source=source,
-            name=readable_name(source),
-            dim=int(match[2]) if match else None,
+            name=_readable(record, source),
+            dim=dim,
             why=why,
             value=number,
             before=self._values.get(record.root(), {}).get(name),
@@ -127,7 +128,7 @@ class SizeListener:
         self, record: FrameRecord, sizes: SizeRecord, names: list[str], target: Any
     ) -> None:
         number = int(target) if target.is_integer else float(target)
-        equal = [name for name, value in sizes.static.items() if value == number]
+        equal = tuple(_equal_sizes(record, sizes, number))
         stack = () if record.is_in_backend else self._traced_frames()
         for name in names:
             size = sizes.dynamic[name]
@@ -137,11 +138,34 @@ class SizeListener:
                     specialized_to=number,
                     stack=stack,
                     in_backend=record.is_in_backend,
-                    equal_to=tuple(equal[:_MOST_EQUAL]),
+                    equal_to=equal,
                 )
 
     def _traced_frames(self) -> Any:
         return traced_frames(list(self._context.internals.tracing_context.extract_stack()))
+
+
+def _split(name: str) -> tuple[str, int | None]:
+    """Return the expression of a tensor and the dimension; None for a number of Python."""
+    match = _SIZE.fullmatch(name)
+    return (match[1], int(match[2])) if match else (name, None)
+
+
+def _readable(record: FrameRecord, source: str) -> str:
+    """Return the name of a value; Dynamo's expression if there is no frame."""
+    if record.frame is None:
+        return source
+    return describe_source(source, facts_of_frame(record.frame)).name
+
+
+def _equal_sizes(record: FrameRecord, sizes: SizeRecord, number: float) -> Iterator[StaticSize]:
+    """Yield static sizes that are equal to a number; those of inputs before those of parameters."""
+    equal = [name for name, value in sizes.static.items() if value == number]
+    equal.sort(key=lambda name: _PARAMETER.search(name) is not None)
+    for name in equal[:_MOST_EQUAL]:
+        source, dim = _split(name)
+        is_parameter = _PARAMETER.search(name) is not None
+        yield StaticSize(_readable(record, source), dim, is_parameter)
 
 
 def _sizes_of(record: FrameRecord, env: Any) -> SizeRecord:
@@ -159,11 +183,10 @@ def _names(sizes: SizeRecord, env: Any, symbol: Any) -> list[str]:
 
 def _is_listed(name: str, option: str) -> bool:
     """Return whether a setting of torch lists a size or its tensor; entries are patterns."""
-    match = _SIZE.fullmatch(name)
-    source, dim = (match[1], match[2]) if match else (name, "")
+    source, dim = _split(name)
     for entry in filter(None, re.split(r",\s*", listed_sources(option))):
         pattern, _, wanted = entry.rpartition(":") if entry[-1:].isdigit() else (entry, "", "")
-        if wanted in ("", dim) and (pattern == source or _matches(pattern, source)):
+        if wanted in ("", str(dim)) and (pattern == source or _matches(pattern, source)):
             return True
     return False
 

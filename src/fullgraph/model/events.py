@@ -231,6 +231,8 @@ class Guard(Struct, frozen=True, omit_defaults=True):
 
     # torch's name of the guard, such as `TENSOR_MATCH`.
     kind: str
+    # `torch` is state that belongs to no value.
+    place: ChangePlace
     # Dynamo's expression for the guarded value, and the same for people: `self.layers[0].weight`.
     source: str
     name: str
@@ -267,6 +269,14 @@ SizeReason = Literal[
 ]
 
 
+class StaticSize(Struct, frozen=True):
+    """A size that is compiled as a constant; `dim` is None for a number of Python."""
+
+    name: str
+    dim: int | None
+    is_parameter: bool
+
+
 class DynamicSize(Struct, frozen=True, omit_defaults=True):
     """A size that Dynamo was to compile as dynamic. `dim` is None for a number of Python."""
 
@@ -282,8 +292,8 @@ class DynamicSize(Struct, frozen=True, omit_defaults=True):
     # The traced frames at the line that made it a constant, and whether a backend did.
     stack: tuple[Frame, ...] = ()
     in_backend: bool = False
-    # The static sizes of the same compile that are equal to the constant, as Dynamo writes them.
-    equal_to: tuple[str, ...] = ()
+    # Static sizes of the same compile that are equal to the constant.
+    equal_to: tuple[StaticSize, ...] = ()
 
 
 class Sizes(Struct, frozen=True, tag="sizes", tag_field="event", omit_defaults=True):
