@@ -9,7 +9,7 @@ import msgspec
 from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes
 from fullgraph.analysis.occurrences import qualified_name
 from fullgraph.analysis.state import AnalysisState
-from fullgraph.analysis.summary import describe_environment
+from fullgraph.analysis.summary import describe_environment, list_problems
 from fullgraph.errors import FullgraphError
 from fullgraph.model.events import ChangePlace, Code, Guard, Guards
 from fullgraph.model.guard_report import (
@@ -36,6 +36,7 @@ def analyze_guards(sessions: Sequence[Session]) -> GuardsReport:
         environment=state.result(describe_environment),
         functions=tuple(functions),
         dynamic_sizes=state.result(list_dynamic_sizes),
+        problems=state.result(list_problems),
     )
 
 

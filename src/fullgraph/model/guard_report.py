@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from fullgraph.model.events import ChangePlace, Guard
+from fullgraph.model.events import ChangePlace, Guard, Problem
 from fullgraph.model.report import DynamicSizeFinding, Environment
 
 GUARDS_FORMAT = 1
@@ -56,3 +56,5 @@ class GuardsReport(Struct, frozen=True):
     functions: tuple[GuardedFunction, ...]
     # The dynamic sizes of these functions.
     dynamic_sizes: tuple[DynamicSizeFinding, ...] = ()
+    # What could not be captured or read back.
+    problems: tuple[Problem, ...] = ()

@@ -53,7 +53,8 @@ class _Writer:
         """Yield the lines of the report."""
         functions = self._report.functions
         if not functions:
-            yield "fullgraph  nothing was compiled, so there are no guards"
+            yield f"fullgraph  {self._why_nothing()}"
+            yield from self._problems()
             return
         guards = sum(each.guards for function in functions for each in function.compiles)
         headline = f"{count(len(functions), 'compiled function')} · {count(guards, 'guard')}"
@@ -63,6 +64,19 @@ class _Writer:
             yield from self._function(number, function)
         yield from self._more(len(functions) - len(shown), "function")
         yield from self._dynamic_sizes()
+        yield from self._problems()
+
+    def _why_nothing(self) -> str:
+        if any(problem.fatal for problem in self._report.problems):
+            return "nothing was captured; the reason is below"
+        return "nothing was compiled, so there are no guards"
+
+    def _problems(self) -> Iterator[str]:
+        if self._report.problems:
+            yield ""
+            yield self._terminal.style("not captured", "bold")
+        for problem in self._report.problems:
+            yield from self._terminal.wrapped(problem.message, "  ", "      ")
 
     def _function(self, number: int, function: GuardedFunction) -> Iterator[str]:
         name = f"{short_name(function.qualified)}()"
