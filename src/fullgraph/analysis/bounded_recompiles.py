@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fullgraph.model.events import ChangeKind, GuardChange
 
-# What has few values by nature, and how many recompiles that are right.
+# What has few values by nature, and how many of them are right.
 _FINITE: dict[ChangeKind, int] = {
     "bool": 2,
     "training": 2,
@@ -14,30 +14,37 @@ _FINITE: dict[ChangeKind, int] = {
     "inference_mode": 2,
     "requires_grad": 2,
     "none": 2,
-    "autocast": 3,
-    "dtype": 3,
-    "default_dtype": 3,
+    "aliasing": 2,
+    "dtype": 2,
+    "default_dtype": 2,
     "deterministic": 3,
+    "autocast": 3,
     "device": 3,
     "rank": 3,
+    "type": 3,
 }
+# With so few values, a reader may take them for all.
+_FEW = 3
+_OPEN: tuple[ChangeKind, ...] = ("int", "float", "str", "length", "keys", "num_threads")
+
+
+def is_bounded(change: GuardChange, values: Sequence[str], seen_again: bool) -> bool:
+    """Return whether recompiles are right and cannot become many.
+
+    The answer is conservative: two different integers in two calls may be the first of many.
+    `seen_again` says that each piece of compiled code ran again after its first call.
+    """
+    distinct = len(set(values))
+    if change.note and change.kind == "type":
+        return False
+    if change.kind == "str":
+        return seen_again and distinct <= _FEW
+    return distinct <= _FINITE.get(change.kind, 0)
 
 
 def why_not_bounded(change: GuardChange, values: Sequence[str]) -> str | None:
-    """Return why recompiles may go on; None if they are right and bounded.
-
-    The answer is conservative: two different integers in two calls may be the first of many.
-    """
-    most = _FINITE.get(change.kind)
+    """Return why few recompiles may still become many; None if that needs no explanation."""
     distinct = len(set(values))
-    if most is None:
-        return None if _comes_back(change, values) else f"{distinct} values so far; more may follow"
-    if distinct > most:
-        return f"{distinct} values, which is more than expected of a setting"
-    return None
-
-
-def _comes_back(change: GuardChange, values: Sequence[str]) -> bool:
-    """Return whether a few values come again and again, so that they seem to be all."""
-    distinct = len(set(values))
-    return change.kind == "str" and 2 <= distinct <= 3 and len(values) >= 3 * distinct
+    if change.kind not in _OPEN or distinct > _FEW:
+        return None
+    return f"only {distinct} values so far, but nothing limits them"

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
-
-from fullgraph.analysis.bounded_recompiles import why_not_bounded
+from fullgraph.analysis.bounded_recompiles import is_bounded, why_not_bounded
 from fullgraph.analysis.compiles import compiles_by_id
-from fullgraph.analysis.eager_calls import count_calls
+from fullgraph.analysis.eager_calls import all_ran_again, calls_of, count_calls
 from fullgraph.analysis.occurrences import qualified_name
 from fullgraph.analysis.state import AnalysisState
+from fullgraph.analysis.user_lines import user_lines
+from fullgraph.analysis.user_lines.observed import GroupMember
 from fullgraph.analysis.values_at_breaks import name_at_break
 from fullgraph.model.changes import change_title
 from fullgraph.model.events import Code, GuardChange, Recompile
@@ -32,17 +32,38 @@ _Key = tuple[Code, str, str, int | None]
 
 @dataclass
 class _Recompiles:
-    """The recompiles of one group so far: each with its process and what changed."""
+    """The recompiles of one group so far, each with what changed."""
 
     code: Code
-    events: list[tuple[int, Recompile]] = field(default_factory=list)
-    changes: list[GuardChange] = field(default_factory=list)
+    members: list[GroupMember] = field(default_factory=list)
     # What changed at the same time, by the number of recompiles.
     tied: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def changes(self) -> list[GuardChange]:
+        """What changed, in the order of the recompiles."""
+        return [member.change for member in self.members]
+
+    @property
+    def refused(self) -> list[Recompile]:
+        """The recompiles that a limit forbade."""
+        return [member.recompile for member in self.members if member.recompile.limit]
+
+    @property
+    def done(self) -> list[tuple[int, Recompile]]:
+        """The recompiles that took place, each with its process."""
+        return [
+            (member.process, member.recompile)
+            for member in self.members
+            if not member.recompile.limit
+        ]
 
 
 def group_recompiles(state: AnalysisState) -> tuple[RecompileGroup, ...]:
     """Return the groups, the one whose function ran most often in eager mode first."""
+    if not any(failure.changes for _, each in state.events(Recompile) for failure in each.failures):
+        # A session of an older version has only the texts of guards.
+        return ()
     groups = [_group(state, found) for found in _collected(state).values()]
     return tuple(sorted(groups, key=_rank))
 
@@ -65,8 +86,7 @@ def _collected(state: AnalysisState) -> dict[_Key, _Recompiles]:
     for (process, event), changes in zip(events, candidates, strict=True):
         first = min(changes, key=lambda change: -frequency[_key(event.code, change)])
         group = groups.setdefault(_key(event.code, first), _Recompiles(event.code))
-        group.events.append((process, event))
-        group.changes.append(first)
+        group.members.append(GroupMember(process, event, first))
         titles = {change_title(each) for each in changes} - {change_title(first)}
         group.tied.update(sorted(titles))
     return groups
@@ -100,15 +120,13 @@ def _from_text(event: Recompile) -> GuardChange:
 
 
 def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
-    newest = found.changes[-1]
-    code = found.code
-    refused = [event for _, event in found.events if event.limit]
-    done = [(process, event) for process, event in found.events if not event.limit]
+    code, newest, refused = found.code, found.changes[-1], found.refused
     compiles = state.result(compiles_by_id)
-    finished = [compiles.get((process, event.compile)) for process, event in done]
+    finished = [compiles.get((process, event.compile)) for process, event in found.done]
+    lines = user_lines(state, found.members)
     values = _values(found.changes)
-    kept = _notes(found, values)
-    unbounded = why_not_bounded(newest, values)
+    calls = calls_of(state, code)
+    bounded = not refused and is_bounded(newest, values, all_ran_again(calls))
     return RecompileGroup(
         kind=newest.kind,
         place=newest.place,
@@ -122,19 +140,19 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
         line=code.line,
         owner=state.owners.owner_of(code.file),
         resumed_at=code.resumed_at,
-        compiles=tuple(event.compile for _, event in done),
-        recompiles=len(done),
+        compiles=tuple(event.compile for _, event in found.done),
+        recompiles=len(found.done),
         refused=len(refused),
         compile_seconds=round(sum(each.seconds for each in finished if each is not None), 6),
         limit=refused[-1].limit if refused else None,
         limit_value=refused[-1].limit_value if refused else None,
-        called_at=None,
-        bound_at=None,
-        written_at=None,
+        called_at=lines.called_at,
+        bound_at=lines.bound_at,
+        written_at=lines.written_at,
         specialized_at=next((each.line for each in found.changes if each.line), None),
-        calls=count_calls(state, code),
-        bounded=unbounded is None and not refused,
-        notes=(*kept, *([unbounded] if unbounded else [])),
+        calls=count_calls(calls),
+        bounded=bounded,
+        notes=tuple(_notes(found, None if bounded else why_not_bounded(newest, values))),
     )
 
 
@@ -144,8 +162,8 @@ def _values(changes: Sequence[GuardChange]) -> tuple[str, ...]:
     return tuple(value for value in values if value)
 
 
-def _notes(found: _Recompiles, values: Sequence[str]) -> Iterator[str]:
-    newest_event = found.events[-1][1]
+def _notes(found: _Recompiles, not_bounded: str | None) -> Iterator[str]:
+    newest_event = found.members[-1].recompile
     if newest_event.dynamic is not None and found.changes[-1].kind in ("size", "int", "stride"):
         yield f"dynamic={newest_event.dynamic}"
     yield from dict.fromkeys(change.note for change in found.changes if change.note)
@@ -157,8 +175,10 @@ def _notes(found: _Recompiles, values: Sequence[str]) -> Iterator[str]:
         yield f"{newest_event.instances} objects share this code and its limit"
     if newest_event.wrappers > 1:
         yield f"{newest_event.wrappers} calls of torch.compile share this code and its limit"
-    if any(event.limit for _, event in found.events):
+    if found.refused:
         yield "after the limit, calls that fit compiled code still use it"
+    elif not_bounded is not None:
+        yield not_bounded
 
 
 def _is_zero_or_one(change: GuardChange) -> bool:

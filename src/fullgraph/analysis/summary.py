@@ -26,6 +26,7 @@ def summarize(state: AnalysisState) -> Summary:
     finished = state.result(compiles_by_id).items()
     compiles = [event for key, event in finished if key not in refused]
     graphs = state.events(Graph)
+    recompiles = state.result(list_recompiles)
     # The time of a nested compile is part of the outer one.
     seconds = sum(event.seconds for event in compiles if not event.nested)
     seconds += sum(event.seconds for _, event in state.events(Backward))
@@ -35,7 +36,8 @@ def summarize(state: AnalysisState) -> Summary:
         occurrences=len(state.result(list_occurrences)),
         skipped_frames=len(state.result(find_skipped_frames)),
         compiles=len(compiles),
-        recompiles=len(state.result(list_recompiles)),
+        recompiles=sum(not each.limit for each in recompiles),
+        refused=sum(bool(each.limit) for each in recompiles),
         graphs=len(graphs),
         ops=sum(graph.ops for _, graph in graphs),
         compile_seconds=round(seconds, 3),

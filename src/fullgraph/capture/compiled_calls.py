@@ -80,11 +80,17 @@ class CallWatcher:
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[CompiledCall], None]] = []
+        self._start_listeners: list[Callable[[CompiledCall, FrameType], None]] = []
         self._running = _Running()
         self._numbers = itertools.count(1)
         # By the context of torch that has the hooks.
         self._targets: weakref.WeakKeyDictionary[Any, Target] = weakref.WeakKeyDictionary()
-        self._callers = _Callers()
+        self._callers = CallerLines()
+
+    def listen_to_starts(self, listener: Callable[[CompiledCall, FrameType], None]) -> None:
+        """Call `listener` with every call that starts from now on, and torch's frame of it."""
+        self.listen(lambda call: None)
+        self._start_listeners.append(listener)
 
     def listen(self, listener: Callable[[CompiledCall], None]) -> None:
         """Call `listener` with every call of a compiled function that ends from now on."""
@@ -135,6 +141,8 @@ class CallWatcher:
             handled=sys.exc_info()[1],
             started=perf_counter_ns(),
         )
+        for listener in self._start_listeners:
+            capture.run_safely(listener, self._running.call, _caller_of_hooks(frame))
         return self._exit
 
     def _exit(self) -> None:
@@ -204,7 +212,7 @@ class _EnterHook:
         return functools.partial, (functools.partial, dict)
 
 
-class _Callers:
+class CallerLines:
     """Finds the user's line that calls a compiled function, and describes each line once."""
 
     def __init__(self) -> None:
@@ -225,6 +233,10 @@ class _Callers:
                 library = frame
             frame = frame.f_back
         return None if library is None else self._describe(library)
+
+    def is_users(self, file: str) -> bool:
+        """Return whether a file is the user's own."""
+        return (self._owners.get(file) or self._look_up(file)) == YOURS
 
     def _look_up(self, file: str) -> str:
         owner = Owners([folders_of_this_process()]).owner_of(file)

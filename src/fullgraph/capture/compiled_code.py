@@ -89,8 +89,9 @@ def _plain_function(function: Any) -> FunctionType | None:
 def _instance(frame: Any) -> Any:
     """Return the object whose method runs; None for a function."""
     code: CodeType = frame.f_code
-    is_method = "self" in code.co_varnames[: code.co_argcount]
-    return frame.f_locals.get("self") if is_method else None
+    owner = code.co_qualname.rpartition(".")[0]
+    is_method = bool(owner) and not owner.endswith("<locals>") and code.co_argcount > 0
+    return frame.f_locals.get(code.co_varnames[0]) if is_method else None
 
 
 def _defaults(facts: _Facts) -> dict[str, Any]:

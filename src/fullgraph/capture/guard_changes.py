@@ -12,7 +12,7 @@ import msgspec
 
 from fullgraph.capture.dynamo_hooks import current_global_state, dynamic_marks
 from fullgraph.capture.guard_lines import line_of_guard, without_comment
-from fullgraph.capture.guard_sources import FrameFacts, describe_source, readable
+from fullgraph.capture.guard_sources import FrameFacts, describe_source, position, readable
 from fullgraph.model.events import ChangeKind, GuardChange
 
 # The longest repr of a value.
@@ -70,31 +70,36 @@ class FailedGuard(NamedTuple):
     value: object
 
 
-def changes_of_entry(guards: Iterable[FailedGuard], frame: FrameFacts) -> tuple[GuardChange, ...]:
-    """Return what changed since one piece of code was compiled, without mere consequences."""
+def changes_of_entry(
+    guards: Iterable[FailedGuard], reason: str, frame: FrameFacts
+) -> tuple[GuardChange, ...]:
+    """Return what changed since one piece of code was compiled, without mere consequences.
+
+    `reason` is torch's sentence. It names what no single guard has: the length of a dictionary, and
+    in older releases the state of torch.
+    """
     found = [change for guard in guards for change in _changes(guard, frame)]
-    return tuple(_without_consequences(_merged_keys(list(dict.fromkeys(found)))))
+    found += _changes_of_reason(reason, frame)
+    distinct = sorted(dict.fromkeys(found), key=lambda change: position(change.source, frame))
+    return tuple(_without_consequences(_merged_keys(distinct)))
 
 
-def change_of_reason(reason: str, frame: FrameFacts) -> GuardChange | None:
-    """Return the change in a sentence of torch that no single guard has; None if it has none."""
+def _changes_of_reason(reason: str, frame: FrameFacts) -> Iterator[GuardChange]:
     match = _DICT_LENGTH.match(reason)
     if match is not None:
-        return _change_of_dict_length(match[1], match[2], reason, frame)
+        yield from _changes_of_dict_length(match[1], match[2], reason, frame)
     match = _TORCH_STATE_REASON.match(reason)
-    if match is not None:
-        # The state itself is not part of this text in older releases.
-        return _state_change(match[1].split()[0], "", "", reason)
-    return None
+    if match is not None and not current_global_state():
+        yield _state_change(match[1].split()[0], "", "", reason)
 
 
-def backend_change(before: Any, now: Any) -> GuardChange | None:
-    """Return the change of the backend; None if both are one."""
+def backend_changes(before: Any, now: Any) -> tuple[GuardChange, ...]:
+    """Return the change of the backend; nothing if both are one."""
     if before is None or before == now:
-        return None
+        return ()
     first, second = _describe_backend(before), _describe_backend(now)
     again = first == second
-    return GuardChange(
+    change = GuardChange(
         kind="backend",
         place="torch",
         source="",
@@ -104,6 +109,7 @@ def backend_change(before: Any, now: Any) -> GuardChange | None:
         guard=_BACKEND_REASON,
         note="the backend is created again" if again else "",
     )
+    return (change,)
 
 
 def _describe_backend(backend: Any) -> str:
@@ -407,9 +413,9 @@ def _length_of(value: Any) -> str:
         return str(value.__length_hint__()) if hasattr(value, "__length_hint__") else ""
 
 
-def _change_of_dict_length(
+def _changes_of_dict_length(
     name: str, before: str, reason: str, frame: FrameFacts
-) -> GuardChange | None:
+) -> Iterator[GuardChange]:
     # torch removed the scope from the expression.
     for source in (name, re.sub(r"^(\w+)", r"L['\1']", name)):
         try:
@@ -418,8 +424,8 @@ def _change_of_dict_length(
         except Exception:
             continue
         guard = FailedGuard("DICT_LENGTH", source, reason, value)
-        return _change(guard, frame, "length", before, now)
-    return None
+        yield _change(guard, frame, "length", before, now)
+        return
 
 
 def _key_change(guard: FailedGuard, frame: FrameFacts) -> GuardChange:
@@ -491,11 +497,11 @@ def _autocast_changes(
     elif before.get("dtype") != now.get("dtype"):
         pairs = zip(before.get("dtype", ()), now.get("dtype", ()), strict=False)
         first, second = next((a, b) for a, b in pairs if a != b)
-        names = (_state_value("default_dtype", each) for each in (first, second))
-        yield _torch_change("autocast", "autocast dtype", *names, part)
+        old, new = (_state_value("default_dtype", each) for each in (first, second))
+        yield _torch_change("autocast", "autocast dtype", old, new, part)
     else:
-        values = (str(state.get("cached_enabled")) for state in (before, now))
-        yield _torch_change("autocast", "autocast cache", *values, part)
+        old, new = (str(state.get("cached_enabled")) for state in (before, now))
+        yield _torch_change("autocast", "autocast cache", old, new, part)
 
 
 def _torch_change(kind: ChangeKind, name: str, before: str, now: str, part: str) -> GuardChange:
@@ -634,12 +640,15 @@ def _without_consequences(changes: list[GuardChange]) -> Iterator[GuardChange]:
     modes = {change.kind for change in changes if change.place == "torch"}
     replaced = [change.source for change in changes if change.kind in _CONTAINERS]
     marked = {change.source for change in changes if change.kind == "marking"}
+    lengths = {change.source for change in changes if change.kind == "length"}
     for change in changes:
         if modes and change.place != "torch" and change.kind in ("other", "inference_mode"):
             continue
         if any(_is_inside(change.source, source) for source in replaced):
             continue
         if change.kind == "other" and change.source in marked:
+            continue
+        if change.kind == "keys" and change.source in lengths:
             continue
         yield change
 

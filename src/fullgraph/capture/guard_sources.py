@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, NamedTuple
@@ -75,6 +76,14 @@ def describe_source(source: str, frame: FrameFacts) -> SourceFacts:
         return SourceFacts("argument", _without_internals(source))
     name = _without_internals(_name(tree, frame))
     return SourceFacts(_place(tree, frame), name, _holder(tree, frame))
+
+
+def position(source: str, frame: FrameFacts) -> int:
+    """Return the place of a value among the variables of the function; the last if it has none."""
+    tree = _parse(source)
+    names = (*frame.code.co_varnames, *frame.code.co_freevars)
+    root = _root(tree)[1] if tree is not None else ""
+    return names.index(root) if root in names else len(names)
 
 
 def readable(expression: str, frame: FrameFacts) -> str:
@@ -200,18 +209,23 @@ def _name(node: ast.expr, frame: FrameFacts) -> str:
             return _name_of_item(inner, key, frame)
         case ast.Call(func=ast.Name(id=function), args=[inner, *_]) if function.startswith("___"):
             return _name(inner, frame)
+        case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]):
+            return _name(inner, frame)
         case _:
             return _name_of_parts(node, frame)
 
 
 def _name_of_variable(name: str, frame: FrameFacts) -> str:
     if _STACK_VALUE.match(name):
-        return f"a value of line {frame.resumed_at}" if frame.resumed_at else _UNNAMED
-    return (
-        name.removeprefix(_IMPORT_PREFIX).replace("_dot_", ".")
-        if (name.startswith(_IMPORT_PREFIX))
-        else name
-    )
+        if frame.resumed_at is None:
+            return _UNNAMED
+        # The values on the stack at a graph break; the last one is the result of the call there.
+        kept = [each for each in frame.code.co_varnames if _STACK_VALUE.match(each)]
+        what = "the result" if kept and name == kept[-1] else "a value"
+        return f"{what} of line {frame.resumed_at}"
+    if name.startswith(_IMPORT_PREFIX):
+        return name.removeprefix(_IMPORT_PREFIX).replace("_dot_", ".")
+    return name
 
 
 def _step_to(key: object) -> str:
@@ -282,7 +296,7 @@ def _name_of_parts(node: ast.expr, frame: FrameFacts) -> str:
 
     if isinstance(node, ast.Subscript | ast.Attribute):
         return ast.unparse(node)
-    return ast.unparse(ast.fix_missing_locations(Renamer().visit(node)))
+    return ast.unparse(ast.fix_missing_locations(Renamer().visit(deepcopy(node))))
 
 
 def _as_name(text: str) -> ast.expr:
@@ -299,7 +313,7 @@ def _evaluated(node: ast.expr, frame: FrameFacts) -> Any:
 
 def _holder(tree: ast.expr, frame: FrameFacts) -> str:
     """Return the class whose instance has the attribute, or the module that has the global."""
-    scope, root = _root(tree)
+    root = _root(tree)[1]
     place = _place(tree, frame)
     if place == "global":
         return _name_of_variable(root, frame) if root.startswith(_IMPORT_PREFIX) else frame.module

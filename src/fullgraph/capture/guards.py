@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 
 from fullgraph.capture.guard_changes import (
     FailedGuard,
-    backend_change,
-    change_of_reason,
+    backend_changes,
     changes_of_entry,
 )
 from fullgraph.capture.guard_lines import without_comment
 from fullgraph.capture.guard_sources import FrameFacts
-from fullgraph.model.events import GuardChange, GuardFailure
+from fullgraph.model.events import GuardFailure
 
 # These compare several values and keep state between calls, so one alone says nothing.
 RELATIONAL = frozenset(
@@ -52,9 +51,9 @@ def failed_guards(
         found = _failed(entry.guard_manager, values)
         texts = _distinct([first, *(_readable(_describe_part(guard)) for guard in found.guards)])
         facts = replace(frame, evaluate=found.evaluate)
-        changes = changes_of_entry(found.guards, facts)
-        if not changes:
-            changes = _changes_without_guard(entry, first, facts, reasons.backend)
+        changes = changes_of_entry(found.guards, first, facts)
+        if not changes and reasons.backend is not None:
+            changes = backend_changes(getattr(entry, "backend", None), reasons.backend)
         failures.append(
             GuardFailure(
                 str(getattr(entry, "compile_id", "")),
@@ -70,16 +69,6 @@ class Reasons(NamedTuple):
 
     first: list[str]
     backend: Any = None
-
-
-def _changes_without_guard(
-    entry: Any, reason: str, frame: FrameFacts, backend: Any
-) -> tuple[GuardChange, ...]:
-    """Return the change that torch describes if all single guards pass."""
-    change = change_of_reason(reason, frame)
-    if change is None and backend is not None:
-        change = backend_change(getattr(entry, "backend", None), backend)
-    return () if change is None else (change,)
 
 
 def list_entries(entries: Any) -> list[Any]:

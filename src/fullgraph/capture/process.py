@@ -64,10 +64,8 @@ def check_torch() -> None:
 def run_program(target: Sequence[str], folder: Path) -> int:
     """Run `python TARGET...` with sessions in `folder`; return its exit code, or minus a signal."""
     runner = _RunnerSession(target, folder)
-    # python needs -- before a script whose name looks like an option.
-    separator = ["--"] if target[0].startswith("-") and target[0] not in ("-", "-m") else []
-    command = [sys.executable, *separator, *target]
-    environment = _environment(folder)
+    command = python_command(target)
+    environment = capture_environment(folder)
     started = time.perf_counter()
     if hasattr(signal, "sigwaitinfo"):
         code = _run_passing_signals(command, environment)
@@ -131,7 +129,15 @@ def _check_module(name: str) -> None:
         raise ProgramError(f"there is no module named {top}; check the name and the environment")
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def python_command(target: Sequence[str]) -> list[str]:
+    """Return the command that runs `python TARGET...`."""
+    # python needs -- before a script whose name looks like an option.
+    separator = ["--"] if target[0].startswith("-") and target[0] not in ("-", "-m") else []
+    return [sys.executable, *separator, *target]
+
+
+def capture_environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a program whose sessions are written to `folder`."""
     environment = dict(os.environ)
     environment[CAPTURE_VARIABLE] = str(folder.resolve())
     # An empty entry would mean the working directory.

@@ -15,6 +15,9 @@ _PARTS: dict[str, str] = {
     "length": "length",
     "keys": "keys",
     "type": "type",
+    "none": "None or not",
+    "identity": "identity",
+    "aliasing": "aliasing",
     "marking": "marked dimensions",
     "inference_mode": "inference tensor or not",
 }

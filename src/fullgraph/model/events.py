@@ -304,6 +304,20 @@ class Sizes(Struct, frozen=True, tag="sizes", tag_field="event", omit_defaults=T
     sizes: tuple[DynamicSize, ...] = ()
 
 
+class Write(Struct, frozen=True, tag="write", tag_field="event", omit_defaults=True):
+    """The line that last bound or wrote a value before a call; captured in a run of its own.
+
+    `source` is Dynamo's expression for the value. `target` and `number` are those of the `Call`.
+    """
+
+    target: int
+    number: int
+    source: str
+    frame: Frame
+    # The user's line that made the call, to recognize a run that went another way.
+    caller: Frame | None = None
+
+
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
     """A backward graph that a backend compiled late, when it was first needed."""
 
@@ -353,6 +367,7 @@ Event = (
     | Call
     | Guards
     | Sizes
+    | Write
     | Backward
     | Settings
     | Stance

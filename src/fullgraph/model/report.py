@@ -51,6 +51,7 @@ class Summary(Struct, frozen=True):
     graphs: int
     ops: int
     compile_seconds: float
+    refused: int = 0
 
 
 class Environment(Struct, frozen=True):
@@ -398,7 +399,19 @@ def _upgraded(facts: dict[str, Any], version: int) -> dict[str, Any]:
     """Return the fields of an older report under the names of this format."""
     if version == 1:
         facts = _rename(facts)
-    return {**facts, "format": REPORT_FORMAT}
+    return {**facts, "summary": _counted_apart(facts), "format": REPORT_FORMAT}
+
+
+def _counted_apart(facts: dict[str, Any]) -> Any:
+    """Return the summary with refused compiles apart from recompiles, as older reports do not."""
+    summary, recompiles = facts["summary"], facts.get("recompiles")
+    if not isinstance(summary, dict) or not isinstance(recompiles, list) or "refused" in summary:
+        return summary
+    refused = sum(isinstance(each, dict) and bool(each.get("limit")) for each in recompiles)
+    counted = summary.get("recompiles")
+    if not isinstance(counted, int):
+        return summary
+    return {**summary, "recompiles": counted - refused, "refused": refused}
 
 
 def _rename(value: Any, field: str = "") -> Any:

@@ -38,6 +38,7 @@ from fullgraph.model.events import (
     Skip,
     Stack,
     Stance,
+    Write,
 )
 
 SUFFIX = ".jsonl"
@@ -115,6 +116,7 @@ _Line = (
     | Guards
     | Sizes
     | Call
+    | Write
     | Backward
     | Settings
     | Stance

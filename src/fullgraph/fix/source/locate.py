@@ -9,12 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fullgraph.fix.source.text import source_line
-
-
-def byte_column(text: str, line: int, column: int) -> int:
-    """Return a column as a syntax tree counts it: in bytes, from 0."""
-    return len(source_line(text, line)[: column - 1].encode())
+from fullgraph.python_source import byte_column as byte_column
 
 
 def nodes_at(tree: ast.AST, line: int, column: int | None, text: str) -> list[ast.expr]:

@@ -5,21 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from fullgraph.python_source import imports_of as imports_of
+
 Function = ast.FunctionDef | ast.Lambda
-
-
-def imports_of(tree: ast.AST) -> dict[str, str]:
-    """Return what each imported name refers to: `np` → `numpy`, `deepcopy` → `copy.deepcopy`."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                top = each.name.partition(".")[0]
-                found[each.asname or top] = each.name if each.asname else top
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for each in node.names:
-                found[each.asname or each.name] = f"{node.module}.{each.name}"
-    return found
 
 
 def qualified_name(node: ast.AST, imports: Mapping[str, str]) -> str:

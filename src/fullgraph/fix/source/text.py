@@ -6,9 +6,13 @@ import ast
 import io
 import re
 import tokenize
-from functools import lru_cache
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+from fullgraph.python_source import line_starts
+from fullgraph.python_source import parse as parse
+from fullgraph.python_source import read_source as read_source
+from fullgraph.python_source import source_line as source_line
+from fullgraph.python_source import split_lines as split_lines
+
 _INDENTATION = re.compile(r"[ \t\f]*")
 _LINE_END = re.compile(r"\r?\n")
 # From Python 3.12 on, an f-string is several tokens.
@@ -17,59 +21,20 @@ _STRING_TOKENS = ("STRING", "FSTRING_MIDDLE", "FSTRING_END")
 Node = ast.expr | ast.stmt
 
 
-def read_source(path: str) -> str | None:
-    """Return a file's text with `\\n` as the line ending; None if it is not readable as UTF-8."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def split_lines(text: str) -> list[str]:
-    """Return the lines as Python counts them, with their ends; `str.splitlines` counts others."""
-    return _LINE.findall(text)
-
-
 def keep_line_endings(text: str, original: str) -> str:
     """Return the text with the line endings of the original."""
     return _LINE_END.sub("\r\n", text) if "\r\n" in original else text
 
 
-@lru_cache(maxsize=64)
-def parse(text: str) -> ast.Module | None:
-    """Return the syntax tree of a file; None if Python does not accept it."""
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError):
-        return None
-
-
-@lru_cache(maxsize=64)
-def _line_starts(text: str) -> tuple[int, ...]:
-    starts = [0]
-    for line in split_lines(text):
-        starts.append(starts[-1] + len(line))
-    return tuple(starts)
-
-
 def line_start(text: str, line: int) -> int:
     """Return the offset of the first character of a line (from 1), or of the text's end."""
-    starts = _line_starts(text)
+    starts = line_starts(text)
     return starts[min(line, len(starts)) - 1]
 
 
 def line_at(text: str, offset: int) -> int:
     """Return the line (from 1) that an offset is in."""
     return text.count("\n", 0, offset) + 1
-
-
-def source_line(text: str, line: int) -> str:
-    """Return a line without its end; empty if there is no such line."""
-    starts = _line_starts(text)
-    if not 0 < line < len(starts):
-        return ""
-    return text[starts[line - 1] : starts[line]].rstrip("\n")
 
 
 def offset_at(text: str, line: int, byte_column: int) -> int:

@@ -169,7 +169,7 @@ class TrialExecution:
                     if sample.recorded:
                         self._run_sample(sample)
         summary = watch.report().summary
-        self._recompiled = summary.compiles + summary.recompiles
+        self._recompiled = summary.compiles + summary.refused
 
     def _run_sample(self, sample: Sample) -> CallOutcome:
         target = sample.call.target

@@ -21,6 +21,8 @@ def headline_parts(report: Report) -> list[str]:
     parts = [findings, compiled, f"{summary.compile_seconds:.{digits}f} s compiling"]
     if summary.recompiles:
         parts.append(count(summary.recompiles, "recompile"))
+    if summary.refused:
+        parts.append(count(summary.refused, "refused compile"))
     return parts
 
 

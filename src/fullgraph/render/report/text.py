@@ -13,11 +13,13 @@ from fullgraph.model.report import (
     CascadingBreak,
     Failure,
     RecompileFinding,
+    RecompileGroup,
     Report,
     RootCause,
     SkippedFrame,
 )
 from fullgraph.render._dynamic_sizes import interesting_sizes, size_lines
+from fullgraph.render._recompiles import GroupWriter
 from fullgraph.render._strings import printable_strings
 from fullgraph.render.report._errors import meaning_of, message_of, raised_errors, type_of
 from fullgraph.render.report._phrases import headline_parts, impact, short_name, shorten, times
@@ -53,9 +55,10 @@ def render(
     """Return the report as lines that fit into `width`.
 
     `top` is the number of root causes to show; None shows all. `rest` is the command that shows
-    the others. Nothing is cut unless `is_terminal`.
+    the others. Nothing is cut if all is shown, or unless `is_terminal`.
     """
-    writer = _Writer(report, Terminal(width, color, cut=is_terminal), top, rest)
+    cut = is_terminal and top is not None
+    writer = _Writer(report, Terminal(width, color, cut=cut), top, rest)
     return "\n".join(line.rstrip() for line in writer.lines()) + "\n"
 
 
@@ -267,6 +270,19 @@ class _Writer:
         yield from self._more(len(stances))
 
     def _recompiles(self) -> Iterator[str]:
+        groups = self._report.recompile_groups
+        if not groups:
+            yield from self._recompiles_without_groups()
+            return
+        writer = GroupWriter(self._terminal, self._line_place)
+        for number, group in enumerate(groups[: self._top], 1):
+            if number > 1:
+                yield ""
+            yield from writer.lines(group, number, self._limit_effect(group))
+        yield from self._more(len(groups))
+
+    def _recompiles_without_groups(self) -> Iterator[str]:
+        """Yield the recompiles of a report that was written by an older version."""
         recompiles = self._report.recompiles
         for recompile in recompiles[: self._top]:
             text = self._recompile(printable_strings(recompile))
@@ -289,10 +305,16 @@ class _Writer:
         text = one_line(guard)
         return text if len(text) > self._width - 8 else text.replace(" ", _KEPT_SPACE)
 
-    def _limit_effect(self, recompile: RecompileFinding) -> str:
+    def _limit_effect(self, found: RecompileFinding | RecompileGroup) -> str:
         """Return what happens when a limit is reached: an error, or eager mode."""
-        if any(failure.compile == recompile.compile for failure in self._errors):
-            return "which raised an error"
+        function = (found.file, found.line, found.function)
+        refused = {
+            each.compile
+            for each in self._report.recompiles
+            if each.limit and (each.file, each.line, each.function) == function
+        }
+        if any(failure.compile in refused for failure in self._errors):
+            return "which raises an error"
         return "new inputs run in eager mode"
 
     def _dynamic_sizes(self) -> Iterator[str]:
@@ -329,6 +351,9 @@ class _Writer:
     def _place(
         self, place: Location | Frame | CascadingBreak | SkippedFrame | RecompileFinding
     ) -> str:
+        return self._line_place(place.file, place.line)
+
+    def _line_place(self, file: str, line: int) -> str:
         environment = self._report.environment
-        path = display_path(place.file, [environment.directory], environment.package_folders)
-        return f"{one_line(path)}:{place.line}"
+        path = display_path(file, [environment.directory], environment.package_folders)
+        return f"{one_line(path)}:{line}"

@@ -1,0 +1,128 @@
+"""Lines about a group of recompiles, for every report that lists groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from fullgraph.model.changes import change_title
+from fullgraph.model.events import Frame
+from fullgraph.model.report import RecompileGroup
+from fullgraph.render._strings import printable_strings
+from fullgraph.terminal import Terminal, one_line
+
+# How many values a terminal shows: the first and the newest ones.
+_FIRST_VALUES = 6
+_LAST_VALUES = 2
+_ARROW = " → "
+# A line is not broken here.
+_KEPT_SPACE = "\xa0"
+_IN_EAGER_MODE = "new inputs run in eager mode"
+# What a program writes somewhere else than in the call.
+_WRITTEN = frozenset({"attribute", "parameter", "global", "default", "closure"})
+
+Place = Callable[[str, int], str]
+
+
+class GroupWriter:
+    """Writes groups of recompiles; `place` turns a file and a line into what is shown."""
+
+    def __init__(self, terminal: Terminal, place: Place) -> None:
+        self._terminal = terminal
+        self._place = place
+
+    def lines(
+        self, group: RecompileGroup, number: int, after_limit: str = _IN_EAGER_MODE
+    ) -> Iterator[str]:
+        """Yield the lines of a group; `after_limit` says what happens when a limit is reached."""
+        group = printable_strings(group)
+        yield from self._heading(group, number, after_limit)
+        yield from self._labelled("values", self._values(group.values))
+        yield from self._line("called", group.called_at)
+        yield from self._line("bound", group.bound_at)
+        yield from self._line("written", group.written_at)
+        if group.written_at is None and group.place in _WRITTEN:
+            yield from self._labelled("written", "not found")
+        yield from self._line("torch", group.specialized_at)
+        yield from self._labelled("calls", describe_calls(group))
+        for note in notes_of(group):
+            yield from self._labelled("note", note)
+        if group.bounded:
+            yield from self._labelled("do", "nothing: these recompiles are right and bounded")
+
+    def _heading(self, group: RecompileGroup, number: int, after_limit: str) -> Iterator[str]:
+        start = f"{number:>2}  "
+        title = headline(group)
+        place = self._place(group.file, group.line)
+        where = f"{describe_function(group)}  {place}"
+        counts = describe_counts(group, after_limit)
+        style = self._terminal.style
+        if len(start) + len(title) + len(where) + len(counts) + 4 <= self._terminal.width:
+            yield f"{style(f'{start}{title}', 'bold')}  {where}  {counts}"
+            return
+        for line in self._terminal.wrapped(title, start, " " * len(start)):
+            yield style(line, "bold")
+        if 4 + len(where) + 2 + len(counts) <= self._terminal.width:
+            yield f"    {where}  {counts}"
+            return
+        yield from self._terminal.wrapped(where, "    ", "    ")
+        yield from self._terminal.wrapped(counts, "    ", "    ")
+
+    def _values(self, values: Sequence[str]) -> str:
+        shown = [one_line(value).replace(" ", _KEPT_SPACE) for value in values]
+        if self._terminal.cut and len(shown) > _FIRST_VALUES + _LAST_VALUES + 1:
+            shown = [*shown[:_FIRST_VALUES], "…", *shown[-_LAST_VALUES:]]
+        return _ARROW.join(shown)
+
+    def _line(self, label: str, frame: Frame | None) -> Iterator[str]:
+        if frame is not None:
+            text = f"{self._place(frame.file, frame.line)}  {one_line(frame.code)}"
+            yield from self._labelled(label, text)
+
+    def _labelled(self, label: str, text: str) -> Iterator[str]:
+        if text:
+            for line in self._terminal.wrapped(text, f"    {label:<8}", " " * 12):
+                yield line.replace(_KEPT_SPACE, " ")
+
+
+def headline(group: RecompileGroup) -> str:
+    """Return what changes, and `dynamic=` if torch.compile was given it."""
+    title = f"{one_line(change_title(group))} changes"
+    dynamic = next((note for note in group.notes if note.startswith("dynamic=")), None)
+    return f"{title}, {one_line(dynamic)}" if dynamic else title
+
+
+def notes_of(group: RecompileGroup) -> list[str]:
+    """Return the notes that the headline does not have."""
+    return [one_line(note) for note in group.notes if not note.startswith("dynamic=")]
+
+
+def describe_function(group: RecompileGroup) -> str:
+    """Return the compiled function, and the line where it resumed after a graph break."""
+    *owners, name = one_line(group.qualified or group.function).split(".")
+    owners = owners[-1:] if owners and owners[-1] != "<locals>" else []
+    text = f"{'.'.join([*owners, name])}()"
+    return f"{text} after line {group.resumed_at}" if group.resumed_at else text
+
+
+def describe_counts(group: RecompileGroup, after_limit: str = _IN_EAGER_MODE) -> str:
+    """Return how often the function was recompiled, for how long, and the limit."""
+    parts: list[str] = []
+    if group.recompiles:
+        digits = 1 if group.compile_seconds >= 1 else 2
+        recompiles = "1 recompile" if group.recompiles == 1 else f"{group.recompiles} recompiles"
+        parts = [recompiles, f"{group.compile_seconds:.{digits}f} s compiling"]
+    if group.limit:
+        then = "then " if group.recompiles else ""
+        limit = f"{one_line(group.limit)} ({group.limit_value})"
+        parts.append(f"{then}{limit} is reached, {after_limit}")
+    return ", ".join(parts)
+
+
+def describe_calls(group: RecompileGroup) -> str:
+    """Return how many calls ran in eager mode; empty if none did or calls were not captured."""
+    calls = group.calls
+    if calls is None or not calls.eager:
+        return ""
+    verb = "call ran" if calls.total == 1 else "calls ran"
+    text = f"{calls.eager} of {calls.total} {verb} in eager mode"
+    return f"{text}, the first was call {calls.first_eager}"
