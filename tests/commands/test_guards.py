@@ -27,7 +27,8 @@ def helper(x, y):
     return x + y
 
 torch.compile(Model(), backend="eager")(torch.ones(2, 4))
-torch.compile(helper, backend="eager")(torch.ones(2), torch.ones(2))
+for size in (2, 3):
+    torch.compile(helper, backend="eager")(torch.ones(size), torch.ones(size))
 torch._dynamo.reset()
 print("done")
 raise SystemExit(3)
@@ -42,6 +43,9 @@ def test_the_guards_of_a_program_are_shown_by_function(cli: Cli) -> None:
     assert "Model.forward()  program.py:9" in ran.stderr
     assert "dtype, device, sizes and strides of parameters" in ran.stderr
     assert "self.layers[" in ran.stderr
+    assert (
+        "helper()  x: size(0) dynamic since compile 1/1 (2 → 3), because it changed" in ran.stderr
+    )
     check_session(cli)
 
 
@@ -52,6 +56,7 @@ def check_session(cli: Cli) -> None:
     (compiled,) = functions[0]["compiles"]
     assert compiled["guards"] == sum(len(group["guards"]) for group in compiled["groups"])
     one = cli("guards", "--all", "kept:helper")
+    assert "[1/0]" in one.stdout
     assert "Model.forward" not in one.stdout
     assert "check_tensor(L['y']" in one.stdout
     unknown = cli("guards", "kept:missing")

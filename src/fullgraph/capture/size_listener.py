@@ -45,6 +45,9 @@ class SizeListener:
         record = self._context.records.current
         if record is None or not record.compile_id or error is not None:
             return
+        # torch.export has no frame, and its sizes are dynamic because its caller says so.
+        if record.frame is None:
+            return
         # self, value, source, dynamic_dim, constraint_dim
         env, value, source = args[:3]
         name = source.name() if callable(source.name) else source.name
@@ -152,9 +155,7 @@ def _split(name: str) -> tuple[str, int | None]:
 
 
 def _readable(record: FrameRecord, source: str) -> str:
-    """Return the name of a value; Dynamo's expression if there is no frame."""
-    if record.frame is None:
-        return source
+    """Return the name of a value in the frame."""
     return describe_source(source, facts_of_frame(record.frame)).name
 
 
