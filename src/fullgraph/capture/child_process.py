@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fullgraph.capture.dynamo_listener import capture
 from fullgraph.capture.header import describe_process
+from fullgraph.capture.measures import start_measures
 from fullgraph.errors import CaptureError
 from fullgraph.model.events import End, Event, Problem
 from fullgraph.model.session import SUFFIX, LineEncoder
@@ -94,6 +95,7 @@ def start(folder: str) -> None:
         os.register_at_fork(after_in_child=file.after_fork)
     try:
         capture.subscribe(file.write)
+        start_measures(file.write)
     except CaptureError as error:
         file.write(Problem(str(error), fatal=True))
 

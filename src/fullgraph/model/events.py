@@ -8,7 +8,7 @@ from msgspec import Struct
 
 # The history of the session format. Raise the number if an old reader would misread a new file.
 #   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end;
-#      later also stance, which old readers skip
+#      later also stance and call, which old readers skip
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]
@@ -67,11 +67,44 @@ class Stack(Struct, frozen=True, omit_defaults=True):
     excerpt: tuple[SourceLine, ...] = ()
 
 
+# What about a value changes, and where the value comes from. docs/recompiles.md describes each.
+ChangeKind = Literal[
+    "size", "stride", "rank", "dtype", "device", "requires_grad", "aliasing",
+    "int", "float", "str", "bool", "none", "length", "keys", "type", "identity", "marking",
+    "grad_mode", "inference_mode", "autocast", "training", "num_threads", "default_dtype",
+    "deterministic", "backend", "other",
+]  # fmt: skip
+ChangePlace = Literal[
+    "argument", "attribute", "parameter", "global", "default", "closure", "torch", "break"
+]
+
+
+class GuardChange(Struct, frozen=True, omit_defaults=True):
+    """A guarded fact that no longer held: its value when the code was compiled, and its new one."""
+
+    kind: ChangeKind
+    place: ChangePlace
+    # Dynamo's expression for the value, such as `L['self'].k`, and the same for people: `self.k`.
+    source: str
+    name: str
+    before: str = ""
+    now: str = ""
+    # For a size or a stride.
+    dim: int | None = None
+    # The guard in torch's words.
+    guard: str = ""
+    # The class of the object that has an attribute; the module of a global.
+    holder: str = ""
+    # The line that torch names as the reason for the guard.
+    line: Frame | None = None
+
+
 class GuardFailure(Struct, frozen=True, omit_defaults=True):
     """Every guard that failed in one piece of compiled code."""
 
     compiled: str
     failed: tuple[str, ...]
+    changes: tuple[GuardChange, ...] = ()
 
 
 class Break(Struct, frozen=True, tag="break", tag_field="event", omit_defaults=True):
@@ -160,6 +193,25 @@ class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_de
     failures: tuple[GuardFailure, ...] = ()
     limit: str | None = None
     limit_value: int | None = None
+    # The user's call stack, down to the call of the frame; None in older sessions.
+    stack: Stack | None = None
+
+
+class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=True):
+    """One call of a compiled function from outside of compiled code; captured only on request.
+
+    `number` counts the calls of one `torch.compile`, from 1.
+    """
+
+    target: int
+    number: int
+    code: Code
+    seconds: float
+    # The compile ids of what was compiled during the call, and of the graphs that ran, in order.
+    compiles: tuple[str, ...] = ()
+    ran: tuple[str, ...] = ()
+    caller: Frame | None = None
+    error: str = ""
 
 
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
@@ -202,4 +254,6 @@ class End(Struct, frozen=True, tag="end", tag_field="event"):
     seconds: float
 
 
-Event = Break | Compile | Skip | Graph | Recompile | Backward | Settings | Stance | Problem | End
+Event = (
+    Break | Compile | Skip | Graph | Recompile | Call | Backward | Settings | Stance | Problem | End
+)

@@ -14,7 +14,15 @@ from msgspec import Struct, json
 
 from fullgraph.errors import ReportError
 from fullgraph.files import unreadable
-from fullgraph.model.events import CompileOutcome, Frame, GuardFailure, Problem, SourceLine
+from fullgraph.model.events import (
+    ChangeKind,
+    ChangePlace,
+    CompileOutcome,
+    Frame,
+    GuardFailure,
+    Problem,
+    SourceLine,
+)
 
 # The history of the report format:
 #   1  the first
@@ -172,6 +180,55 @@ class RecompileFinding(Struct, frozen=True):
     limit_value: int | None
 
 
+class CallCounts(Struct, frozen=True):
+    """How many calls of a compiled function ran, and how many of them in eager mode."""
+
+    total: int
+    eager: int
+    # The number of the first call in eager mode, from 1; None if there is none.
+    first_eager: int | None
+
+
+class RecompileGroup(Struct, frozen=True):
+    """All recompiles of one function for one reason: what changes, where, and how often."""
+
+    kind: ChangeKind
+    place: ChangePlace
+    source: str
+    name: str
+    # For a size or a stride.
+    dim: int | None
+    # The values in the order in which they came, the first compile's and the newest included.
+    values: tuple[str, ...]
+    # The compiled function, and the line where it resumed if the value is below a graph break.
+    function: str
+    qualified: str
+    file: str
+    line: int
+    owner: str
+    resumed_at: int | None
+    # The ids of the recompiles, and how many more a limit refused.
+    compiles: tuple[str, ...]
+    recompiles: int
+    refused: int
+    compile_seconds: float
+    limit: str | None
+    limit_value: int | None
+    # The user's lines: the call of the compiled function, the statement that last bound the
+    # argument's name in the caller, the one that last wrote an attribute, global, default or cell.
+    called_at: Frame | None
+    bound_at: Frame | None
+    written_at: Frame | None
+    # The line that torch names as the reason for the guard.
+    specialized_at: Frame | None
+    # None if calls were not captured.
+    calls: CallCounts | None
+    # Whether the recompiles are right and cannot become many, so that there is nothing to do.
+    bounded: bool
+    # Further facts, such as "dynamic=False" or "12 layers share this code".
+    notes: tuple[str, ...] = ()
+
+
 class GraphFinding(Struct, frozen=True):
     """One FX graph that a backend compiled."""
 
@@ -243,6 +300,8 @@ class Report(Struct, frozen=True):
     problems: tuple[Problem, ...]
     # What `torch.compiler.set_stance` was called with; reports of older versions do not have it.
     stances: tuple[StanceFinding, ...] = ()
+    # The recompiles by what changes; reports of older versions do not have it.
+    recompile_groups: tuple[RecompileGroup, ...] = ()
 
     def __str__(self) -> str:
         """Return the terminal report, so that `print(report)` shows it."""

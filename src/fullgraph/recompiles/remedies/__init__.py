@@ -1,0 +1,1 @@
+"""Remedies for recompiles: one file each, found by walking this folder."""
