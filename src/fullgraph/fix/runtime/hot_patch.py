@@ -37,17 +37,16 @@ def index_functions() -> Undo:
     """Index the loaded functions by file, so that forks of this process need not look for them.
 
     All objects are excluded from garbage collection meanwhile: a collection in a fork would touch,
-    and thereby copy, the memory of all of them. Returns the function that ends both.
+    and thereby copy, the memory of all of them. Returns the function that ends both. Until then,
+    another call only adds the functions that were loaded meanwhile.
     """
+    if _indexed:
+        _index_unfrozen()
+        return lambda: None
     # A program may have frozen its own objects, which hides them.
     was_frozen = gc.get_freeze_count() > 0
     gc.unfreeze()
-    by_name: dict[str, list[FunctionType]] = defaultdict(list)
-    for function in _loaded_functions():
-        by_name[function.__code__.co_filename].append(function)
-    for name, functions in by_name.items():
-        _indexed.setdefault(_real_path(name), []).extend(functions)
-    gc.freeze()
+    _index_unfrozen()
 
     def forget() -> None:
         if not was_frozen:
@@ -55,6 +54,15 @@ def index_functions() -> Undo:
         _indexed.clear()
 
     return forget
+
+
+def _index_unfrozen() -> None:
+    by_name: dict[str, list[FunctionType]] = defaultdict(list)
+    for function in _loaded_functions():
+        by_name[function.__code__.co_filename].append(function)
+    for name, functions in by_name.items():
+        _indexed.setdefault(_real_path(name), []).extend(functions)
+    gc.freeze()
 
 
 def _loaded_functions() -> list[FunctionType]:
