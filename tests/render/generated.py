@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from fullgraph.fix.report.model import FixReport
+from fullgraph.model.guard_report import GuardsReport
 from fullgraph.model.report import Report
 from fullgraph.render import formats, render
 
 # The results that renderers are given, by the folder of their renderers.
-KINDS: dict[str, type[Struct]] = {"report": Report, "fix": FixReport}
+KINDS: dict[str, type[Struct]] = {"report": Report, "fix": FixReport, "guards": GuardsReport}
 # Formats for programs: they keep control characters, escaped or exactly as they are.
 _DATA_FORMATS = {"json", "diff"}
 _STYLE = re.compile(r"\x1b\[\d+m")
@@ -53,7 +54,7 @@ class Options(NamedTuple):
     def keywords(self) -> dict[str, object]:
         """Return the options as `deliver` gives them to a renderer."""
         facts: dict[str, object] = self._asdict()
-        return {**facts, "top": None} if facts.pop("all") else facts
+        return {**facts, "top": None, "show_all": True} if facts.pop("all") else facts
 
 
 ALL_OPTIONS = [Options(*values) for values in product(_WIDTHS, *[(False, True)] * 3)]

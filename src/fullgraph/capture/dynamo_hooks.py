@@ -61,6 +61,8 @@ HOOKS = (
          "a break after which the rest of the function runs in eager mode"),
     Hook(USER_COMPILER, (2, 8), None, "graph",
          "a graph for a backend, whatever the backend is"),
+    Hook("torch._dynamo.guards:CheckFunctionManager.__init__", (2, 8), None, "guards",
+         "the guards of a compile, and the values that they were made for"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_start_callbacks", (2, 8), None,
          "callbacks_start", "the start of compiling a backward graph that is compiled late"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_end_callbacks", (2, 8), None,
@@ -139,6 +141,15 @@ def look_up(version: str, place: str) -> tuple[Any, str, Any]:
             f"torch {version} has no {module}.{path}, which capturing needs; upgrade fullgraph, "
             "or use a torch release that this version supports (2.8 to 2.15)"
         ) from None
+
+
+def time_cold_guards(root: Any, values: Mapping[str, Any], checks: int) -> float | None:
+    """Return the mean seconds of a check with cold caches; None if torch cannot tell."""
+    profile = getattr(import_module("torch._C._dynamo.guards"), "profile_guard_manager", None)
+    if profile is None:
+        return None
+    microseconds: float = profile(root, values, checks)
+    return microseconds / 1e6
 
 
 def is_skipped_by_rule(function: Any) -> bool:

@@ -20,6 +20,7 @@ from fullgraph.capture.break_listener import BreakListener
 from fullgraph.capture.compile_listener import CompileListener
 from fullgraph.capture.dynamo_hooks import HOOKS, Hook, look_up, read_internals
 from fullgraph.capture.frame_records import FrameRecords, ListenerContext
+from fullgraph.capture.guard_listener import GuardListener
 from fullgraph.capture.module_listener import ModuleListener
 from fullgraph.capture.recompile_listener import RecompileListener
 from fullgraph.capture.stance_listener import StanceListener
@@ -39,6 +40,8 @@ class Capture:
         self._lock = threading.RLock()
         self._problems: set[str] = set()
         self._records = FrameRecords()
+        # The measures that listeners take part in, such as "guards".
+        self.measured: set[str] = set()
         # Listeners that emit some facts only once per subscriber.
         self._repeating: tuple[CompileListener | ModuleListener | StanceListener, ...] = ()
 
@@ -96,6 +99,7 @@ class Capture:
             internals=read_internals(torch.__version__),
             torch_folder=os.path.dirname(str(torch.__file__)),
             records=self._records,
+            measured=self.measured,
         )
         breaks = BreakListener(context)
         modules = ModuleListener(context)
@@ -104,7 +108,7 @@ class Capture:
             modules,
             StanceListener(context),
         )
-        return breaks, *self._repeating, RecompileListener(context)
+        return breaks, *self._repeating, RecompileListener(context), GuardListener(context)
 
     def _uninstall(self) -> None:
         for restore in reversed(self._restore):

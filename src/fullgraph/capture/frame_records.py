@@ -87,3 +87,5 @@ class ListenerContext:
     internals: DynamoInternals
     torch_folder: str
     records: FrameRecords = field(default_factory=FrameRecords)
+    # The measures that take part in listening, by name; see `capture/measures/`.
+    measured: set[str] = field(default_factory=set)

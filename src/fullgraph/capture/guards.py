@@ -14,7 +14,7 @@ from typing import Any
 from fullgraph.model.events import GuardFailure
 
 # These compare several values and keep state between calls, so one alone says nothing.
-_RELATIONAL = frozenset(
+RELATIONAL = frozenset(
     {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SYMBOLIC_SHAPE_GUARD"}
 )
 _COMMENT = re.compile(r"\s+# .*$", re.DOTALL)
@@ -69,7 +69,7 @@ def _walk(manager: Any, values: Mapping[str, object]) -> list[str]:
 def _failed_leaves(
     manager: Any, scope: dict[str, object], names: dict[str, object]
 ) -> Iterator[str]:
-    leaves = [leaf for leaf in manager.get_leaf_guards() if type(leaf).__name__ not in _RELATIONAL]
+    leaves = [leaf for leaf in manager.get_leaf_guards() if type(leaf).__name__ not in RELATIONAL]
     if leaves:
         try:
             value = eval(manager.get_source(), scope, names)
@@ -78,11 +78,12 @@ def _failed_leaves(
             leaves = []
         for leaf in leaves:
             yield from _failed_parts(leaf, value, scope, names)
-    for child in _children(manager):
+    for child in child_managers(manager):
         yield from _failed_leaves(child, scope, names)
 
 
-def _children(manager: Any) -> Iterator[Any]:
+def child_managers(manager: Any) -> Iterator[Any]:
+    """Yield the managers of the values inside of a guarded value."""
     yield from manager.get_child_managers()
     if hasattr(manager, "get_key_value_managers"):
         for pair in manager.get_key_value_managers().values():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
-from fullgraph.commands._output import deliver, renamed_option, report_options
+from fullgraph.commands._output import deliver_after_run, renamed_option, report_options
 from fullgraph.commands._progress import progress_line
 from fullgraph.errors import FullgraphError
 
@@ -114,15 +113,9 @@ def _show_report(
 def _deliver(
     report: Report, format_: str, output: str | None, show_all: bool, session: str | None
 ) -> None:
-    # A stream is None if the shell has closed it.
-    stream: IO[str] | None = sys.stdout if format_ == "json" else sys.stderr
-    if output is None and stream is None:
-        return
-    if output is None and format_ == "text" and stream is not None:
-        stream.write("\n")
     rest = shlex.join(["fullgraph", "report", "--all", *([session] if session else [])])
     top = {"top": None} if show_all else {}
-    deliver("report", report, format_, output=output, stream=stream, rest=rest, **top)
+    deliver_after_run("report", report, format_, output=output, rest=rest, **top)
 
 
 def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:

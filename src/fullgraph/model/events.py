@@ -8,7 +8,7 @@ from msgspec import Struct
 
 # The history of the session format. Raise the number if an old reader would misread a new file.
 #   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end;
-#      later also stance and call, which old readers skip
+#      later also stance, call and guards, which old readers skip
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]
@@ -218,6 +218,33 @@ class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=Tru
     count: int = 1
 
 
+class Guard(Struct, frozen=True, omit_defaults=True):
+    """One guard of compiled code, and its share of the time that checking all of them takes."""
+
+    # torch's name of the guard, such as `TENSOR_MATCH`.
+    kind: str
+    # Dynamo's expression for the guarded value, and the same for people: `self.layers[0].weight`.
+    source: str
+    name: str
+    seconds: float = 0.0
+    # The guard in torch's words; its first condition if it has several.
+    text: str = ""
+
+
+class Guards(Struct, frozen=True, tag="guards", tag_field="event", omit_defaults=True):
+    """The guards of one compile, captured only on request.
+
+    `seconds` is the time of one check when the guarded objects are in the processor's caches, and
+    `cold_seconds` when they are not; None if the check could not be timed.
+    """
+
+    compile: str
+    code: Code
+    seconds: float | None = None
+    cold_seconds: float | None = None
+    guards: tuple[Guard, ...] = ()
+
+
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
     """A backward graph that a backend compiled late, when it was first needed."""
 
@@ -259,5 +286,16 @@ class End(Struct, frozen=True, tag="end", tag_field="event"):
 
 
 Event = (
-    Break | Compile | Skip | Graph | Recompile | Call | Backward | Settings | Stance | Problem | End
+    Break
+    | Compile
+    | Skip
+    | Graph
+    | Recompile
+    | Call
+    | Guards
+    | Backward
+    | Settings
+    | Stance
+    | Problem
+    | End
 )

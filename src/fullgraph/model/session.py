@@ -28,6 +28,7 @@ from fullgraph.model.events import (
     End,
     Event,
     Graph,
+    Guards,
     Problem,
     Reason,
     Recompile,
@@ -111,6 +112,7 @@ _Line = (
     | Graph
     | Recompile
     | Call
+    | Guards
     | Backward
     | Settings
     | Stance
