@@ -20,6 +20,7 @@ from typing import Any
 
 from fullgraph.analysis.causes import rank_causes
 from fullgraph.analysis.compiles import list_errors, list_graphs
+from fullgraph.analysis.cost import measure_cost
 from fullgraph.analysis.recompiles import list_recompiles
 from fullgraph.analysis.reconcile import find_disagreements
 from fullgraph.analysis.sites import list_sites
@@ -43,6 +44,7 @@ PASSES: dict[str, Callable[[AnalysisState], Any]] = {
     "errors": list_errors,
     "problems": list_problems,
     "stances": list_stances,
+    "cost": measure_cost,
 }
 
 

@@ -25,6 +25,7 @@ from fullgraph.model.events import (
     Call,
     Code,
     Compile,
+    Cost,
     End,
     Event,
     Graph,
@@ -113,6 +114,7 @@ _Line = (
     | Recompile
     | Call
     | Guards
+    | Cost
     | Backward
     | Settings
     | Stance
