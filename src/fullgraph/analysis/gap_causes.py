@@ -1,8 +1,8 @@
 """Which root causes the time around graphs belongs to.
 
 The profiler says in which compiled code a gap spends its time, and that code is there because of
-the break with which its compile ended. Time outside of all compiled code belongs to the function that
-Dynamo skipped. Without a profile, the functions that ran throughout the gap decide.
+the break with which its compile ended. Time outside of all compiled code belongs to the function
+that Dynamo skipped. Without a profile, the functions that ran throughout the gap decide.
 """
 
 from __future__ import annotations
