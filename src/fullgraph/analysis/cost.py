@@ -16,7 +16,7 @@ from fullgraph.analysis.gap_causes import Category, Part, divide_gap, root_line
 from fullgraph.analysis.occurrences import list_occurrences, qualified_name, site_key
 from fullgraph.analysis.sites import break_sites
 from fullgraph.analysis.state import AnalysisState
-from fullgraph.model.events import Code, Compile, Cost, Gap
+from fullgraph.model.events import Code, Compile, Cost, Gap, Piece
 from fullgraph.model.report import CallCost, CausePrice, CostReport, CostShares, Estimate
 
 # Fewer timed calls say nothing about the next one.
@@ -33,9 +33,9 @@ class _Price:
 
     seconds: list[float]
     operator_seconds: float = 0.0
-    operators: float = 0.0
-    host_copies: float = 0.0
-    synchronizations: float = 0.0
+    operators: int = 0
+    host_copies: int = 0
+    synchronizations: int = 0
     graphs: int = 0
     is_shared: bool = False
     is_counted: bool = True
@@ -124,18 +124,20 @@ def _add_gap(route: Route, index: int, parts: Sequence[Part], slowdown: float) -
         route.categories["guards"][number] += time * lookup
         for part in parts:
             route.categories[part.category][number] += time * (1 - lookup) * part.fraction
-    fractions: dict[str, float] = {}
-    for part in parts:
-        if part.cause is not None:
-            fractions[part.cause] = fractions.get(part.cause, 0.0) + part.fraction
-    for cause, fraction in fractions.items():
+    causes = dict.fromkeys(part.cause for part in parts if part.cause is not None)
+    scale = min(1.0, median / _profiled_seconds(gap)) if _profiled_seconds(gap) else 1.0
+    for cause in causes:
+        own = [part for part in parts if part.cause == cause]
+        fraction = sum(part.fraction for part in own)
         price = route.prices.setdefault(cause, _Price([0.0] * len(seconds)))
         for number, time in enumerate(seconds):
             price.seconds[number] += time * fraction
         price.is_shared |= _is_shared(fraction, median)
-        _add_counts(price, gap, fraction, median)
-    if fractions and 0 < index < len(route.cost.graphs):
-        route.prices[max(fractions, key=fractions.__getitem__)].graphs += 1
+        for part in own:
+            _add_counts(price, part.piece, scale)
+    if causes and 0 < index < len(route.cost.graphs):
+        most = max(parts, key=lambda part: part.fraction * (part.cause is not None))
+        route.prices[most.cause or ""].graphs += 1
 
 
 def _is_shared(fraction: float, seconds: float) -> bool:
@@ -143,18 +145,15 @@ def _is_shared(fraction: float, seconds: float) -> bool:
     return (1 - fraction) * seconds > _SMALL_SECONDS and 1 - fraction > _SMALL_FRACTION
 
 
-def _add_counts(price: _Price, gap: Gap, fraction: float, median: float) -> None:
-    profile = gap.profile
-    if profile is None:
+def _add_counts(price: _Price, piece: Piece | None, scale: float) -> None:
+    """Add what was counted; `scale` makes up for the time that the profiler adds."""
+    if piece is None:
         price.is_counted = False
         return
-    profiled = profile.lookup_seconds + sum(piece.seconds for piece in profile.pieces)
-    # The profiler makes operators slower.
-    scale = min(1.0, median / profiled) if profiled else 1.0
-    price.operator_seconds += profile.operator_seconds * scale * fraction
-    price.operators += profile.operators * fraction
-    price.host_copies += profile.host_copies * fraction
-    price.synchronizations += profile.synchronizations * fraction
+    price.operator_seconds += piece.operator_seconds * scale
+    price.operators += piece.operators
+    price.host_copies += piece.host_copies
+    price.synchronizations += piece.synchronizations
 
 
 def _slowdown(state: AnalysisState, process: int, cost: Cost) -> float:

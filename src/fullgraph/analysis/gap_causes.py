@@ -14,7 +14,7 @@ from typing import Literal
 from fullgraph.analysis.cascades import find_cascades
 from fullgraph.analysis.occurrences import Occurrence, list_occurrences, site_key
 from fullgraph.analysis.state import AnalysisState, CompileKey
-from fullgraph.model.events import Code, CodeLine, Compile, Cost, Gap, Skip
+from fullgraph.model.events import Code, CodeLine, Compile, Cost, Gap, Piece, Skip
 from fullgraph.model.owners import PYTHON, TORCH
 
 Category = Literal["between", "guards", "skipped", "unexplained"]
@@ -27,6 +27,8 @@ class Part:
     fraction: float
     category: Category
     cause: str | None = None
+    # What was counted there; None if nothing was.
+    piece: Piece | None = None
 
 
 @dataclass
@@ -76,7 +78,7 @@ def divide_gap(state: AnalysisState, process: int, cost: Cost, index: int) -> li
             # The eager rest of a backward pass.
             found = Part(1.0, "between")
         found = found or _part_of_skipped(state, process, lines, index)
-        parts.append(Part(piece.seconds / total, found.category, found.cause))
+        parts.append(Part(piece.seconds / total, found.category, found.cause, piece))
     return parts
 
 

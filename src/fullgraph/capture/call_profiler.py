@@ -147,51 +147,71 @@ class _GapReader:
         return sum(map(_device_seconds, self._in_graphs))
 
     def read(self, index: int, gap: Span) -> Profile:
-        """Return what was counted in a gap; its `compile` is that of the graph after it."""
+        """Return what a gap did; its `compile` is that of the graph after it."""
         events = self._by_gap[index]
-        operators = [event for event in events if _is_outer_operator(event)]
-        lookup, pieces = self._split(gap) if self._forward is None else self._steps(gap)
+        is_forward = self._forward is None
+        lookup, times = self._split(gap) if is_forward else (0.0, self._steps(gap))
+        counts: dict[str, list[Any]] = {name: [] for name in times}
+        for event in events:
+            name = self._region_of(event) if is_forward else self._step_of(event)
+            counts.setdefault(name, []).append(event)
         return Profile(
-            lookup_seconds=lookup,
-            pieces=pieces,
-            operators=len(operators),
-            operator_seconds=sum(event.time_range.elapsed_us() for event in operators) / 1e6,
-            host_copies=sum(_copies_to_host(event) for event in events),
-            synchronizations=sum(event.name in _WAITS for event in events),
+            lookup_seconds=lookup / 1e6,
+            pieces=tuple(_piece(name, times.get(name, 0.0), counts[name]) for name in counts),
             device_seconds=sum(map(_device_seconds, events)) if self._has_device else None,
         )
 
-    def _split(self, gap: Span) -> tuple[float, tuple[Piece, ...]]:
+    def _split(self, gap: Span) -> tuple[float, dict[str, float]]:
         """Return the time of look-ups, and the rest of the gap by the compiled code it is in."""
         inside = [span for span in (*self._regions, *self._lookups) if _overlaps(span, gap)]
         edges = {gap.start, gap.end}
         for span in inside:
             edges |= {max(span.start, gap.start), min(span.end, gap.end)}
         lookup = 0.0
-        pieces: dict[str, float] = {}
-        times = sorted(edges)
-        for start, end in itertools.pairwise(times):
+        times: dict[str, float] = {}
+        for start, end in itertools.pairwise(sorted(edges)):
             region = _innermost(self._regions, start, end)
             enters = region is not None and region.end >= gap.end and region.compile == gap.compile
-            if enters or any(span.start <= start and end <= span.end for span in self._lookups):
+            if enters or _innermost(self._lookups, start, end):
                 lookup += end - start
             else:
                 name = region.compile if region is not None else ""
-                pieces[name] = pieces.get(name, 0.0) + end - start
-        return lookup / 1e6, tuple(Piece(name, time / 1e6) for name, time in pieces.items())
+                times[name] = times.get(name, 0.0) + end - start
+        return lookup, times
 
-    def _steps(self, gap: Span) -> tuple[float, tuple[Piece, ...]]:
-        """Return the steps of a backward pass by the compiled code of the call before."""
-        pieces: dict[str, float] = {}
+    def _steps(self, gap: Span) -> dict[str, float]:
+        """Return the time of a backward pass by the compiled code of the call before."""
+        times = {"": gap.end - gap.start}
         for event in self._all_steps:
             # The step of a backward graph starts before the graph and ends after it.
-            name = (self._forward or {}).get(event.sequence_nr, "")
             start, end = _span(event)[:2]
             time = max(0.0, min(end, gap.end) - max(start, gap.start))
-            pieces[name] = pieces.get(name, 0.0) + time
-        rest = gap.end - gap.start - sum(pieces.values())
-        pieces[""] = pieces.get("", 0.0) + max(0.0, rest)
-        return 0.0, tuple(Piece(name, time / 1e6) for name, time in pieces.items() if time)
+            name = self._step_of(event)
+            times[name] = times.get(name, 0.0) + time
+            times[""] -= time
+        return {name: max(0.0, time) for name, time in times.items()}
+
+    def _region_of(self, event: Any) -> str:
+        region = _innermost(self._regions, *_span(event)[:2])
+        return region.compile if region is not None else ""
+
+    def _step_of(self, event: Any) -> str:
+        """Return the compile whose code ran the operator that a step of backward belongs to."""
+        while event is not None and not event.name.startswith(_STEP):
+            event = event.cpu_parent
+        return "" if event is None else (self._forward or {}).get(event.sequence_nr, "")
+
+
+def _piece(compile_id: str, microseconds: float, events: Sequence[Any]) -> Piece:
+    operators = [event for event in events if _is_outer_operator(event)]
+    return Piece(
+        compile=compile_id,
+        seconds=microseconds / 1e6,
+        operators=len(operators),
+        operator_seconds=sum(event.time_range.elapsed_us() for event in operators) / 1e6,
+        host_copies=sum(_copies_to_host(event) for event in events),
+        synchronizations=sum(event.name in _WAITS for event in events),
+    )
 
 
 @contextlib.contextmanager

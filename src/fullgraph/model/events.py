@@ -253,28 +253,28 @@ class CodeLine(Struct, frozen=True, omit_defaults=True):
     compile: str = ""
 
 
-class Piece(Struct, frozen=True, array_like=True):
-    """The time that a gap spends in the compiled code of one compile, but in none of its graphs.
+class Piece(Struct, frozen=True, omit_defaults=True):
+    """What a gap does in the compiled code of one compile, outside of its graph.
 
-    In a backward pass it is the time of the operators that ran there in the call before. `compile`
-    is empty for the time outside of all compiled code.
+    In a backward pass it is what belongs to operators that ran there in the call before. `compile`
+    is empty for what happens outside of all compiled code.
     """
 
     compile: str
     seconds: float
+    operators: int = 0
+    operator_seconds: float = 0.0
+    host_copies: int = 0
+    synchronizations: int = 0
 
 
 class Profile(Struct, frozen=True, omit_defaults=True):
-    """What torch's profiler counted in a gap of a call that was not timed."""
+    """What torch's profiler saw in a gap of a call that was not timed."""
 
     # Checking guards, finding compiled code and entering it.
     lookup_seconds: float
     # The rest of the gap.
     pieces: tuple[Piece, ...]
-    operators: int
-    operator_seconds: float
-    host_copies: int = 0
-    synchronizations: int = 0
     # The time on the device; None without one.
     device_seconds: float | None = None
 
