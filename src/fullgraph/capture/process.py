@@ -67,7 +67,7 @@ def run_program(target: Sequence[str], folder: Path) -> int:
     # python needs -- before a script whose name looks like an option.
     separator = ["--"] if target[0].startswith("-") and target[0] not in ("-", "-m") else []
     command = [sys.executable, *separator, *target]
-    environment = _environment(folder)
+    environment = capturing_environment(folder)
     started = time.perf_counter()
     if hasattr(signal, "sigwaitinfo"):
         code = _run_passing_signals(command, environment)
@@ -131,7 +131,8 @@ def _check_module(name: str) -> None:
         raise ProgramError(f"there is no module named {top}; check the name and the environment")
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def capturing_environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a program that keeps its sessions in `folder`."""
     environment = dict(os.environ)
     environment[CAPTURE_VARIABLE] = str(folder.resolve())
     # An empty entry would mean the working directory.

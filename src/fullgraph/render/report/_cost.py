@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.model.report import CallCost, CausePrice, CostReport, Estimate
+from fullgraph.model.report import CallCost, CausePrice, CostReport
+from fullgraph.render._times import interval, milliseconds
 from fullgraph.render.report._phrases import count, short_name
 from fullgraph.terminal import one_line
 
@@ -108,16 +109,3 @@ def percent(share: float) -> str:
     if 0 < share < 0.01:
         return "<1%"
     return f"{share:.0%}"
-
-
-def interval(estimate: Estimate) -> str:
-    """Return a time with its quartiles."""
-    low, high = milliseconds(estimate.low), milliseconds(estimate.high)
-    return f"{milliseconds(estimate.seconds)} ({low} to {high})"
-
-
-def milliseconds(seconds: float) -> str:
-    """Return a time with about three digits."""
-    value = seconds * 1e3
-    digits = 0 if value >= 100 else 1 if value >= 10 else 2
-    return f"{value:.{digits}f} ms"
