@@ -20,6 +20,7 @@ from typing import Any
 
 from fullgraph.analysis.causes import rank_causes
 from fullgraph.analysis.compiles import list_errors, list_graphs
+from fullgraph.analysis.cost import measure_cost
 from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes
 from fullgraph.analysis.recompile_groups import group_recompiles
 from fullgraph.analysis.recompiles import list_recompiles
@@ -47,6 +48,7 @@ PASSES: dict[str, Callable[[AnalysisState], Any]] = {
     "stances": list_stances,
     "dynamic_sizes": list_dynamic_sizes,
     "recompile_groups": group_recompiles,
+    "cost": measure_cost,
 }
 
 

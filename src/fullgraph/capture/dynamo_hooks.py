@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
+from types import CodeType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,6 +24,11 @@ _SHAPES = "torch.fx.experimental.symbolic_shapes"
 # Called with a function that torch.compile is given, and with a graph for a backend.
 COMPILE_CALL = f"{_EVAL}:_TorchDynamoContext.__call__"
 USER_COMPILER = "torch._dynamo.output_graph:OutputGraph.call_user_compiler"
+# Called for each backward pass, and for each graph of AOTAutograd that runs.
+RUN_BACKWARD = "torch.autograd:_engine_run_backward"
+RUN_BACKWARD_GRAPH = (
+    "torch._functorch._aot_autograd.runtime_wrappers:call_func_at_runtime_with_args"
+)
 
 
 class Hook(NamedTuple):
@@ -168,6 +174,11 @@ def listed_sources(option: str) -> str:
     """Return an option of `torch.compiler.config` that lists sources; empty if there is none."""
     config = import_module("torch.compiler").config
     return str(getattr(config, option, "") or "")
+
+
+def is_generated_by_dynamo(code: CodeType) -> bool:
+    """Return whether Dynamo generated a code object, which runs in place of a function's own."""
+    return code in import_module(_CONVERT).output_codes
 
 
 def is_skipped_by_rule(function: Any) -> bool:

@@ -58,6 +58,12 @@ def _with_separator(command: click.Command, args: list[str]) -> list[str]:
     help="Apply verified fixes in memory before running; no files are changed.",
 )
 @renamed_option("--mend", "--fix", is_flag=True)
+@click.option(
+    "--cost",
+    "with_cost",
+    is_flag=True,
+    help="Time steady calls, and rank root causes by what they cost a call.",
+)
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARG]...")
 def command(
     target: tuple[str, ...],
@@ -66,6 +72,7 @@ def command(
     show_all: bool,
     session: str | None,
     with_fixes: bool,
+    with_cost: bool,
 ) -> None:
     """Run a program and report its graph breaks.
 
@@ -75,6 +82,7 @@ def command(
     """
     from pathlib import Path
 
+    from fullgraph.capture.measures import request_measure
     from fullgraph.capture.process import check_program, check_torch, end_like, run_program
     from fullgraph.capture.store import new_session, prepare_session
     from fullgraph.files import check_writable
@@ -86,6 +94,8 @@ def command(
     folder = prepare_session(Path(session)) if session else new_session()
     if with_fixes:
         _apply_fixes(target, folder)
+    if with_cost:
+        request_measure("cost")
     code = run_program(target, folder)
     has_failed = _show_report(folder, format_, output, show_all, session)
     # If the program fails, its own exit code counts.

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 # The history of the session format. Raise the number if an old reader would misread a new file.
 #   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end;
-#      later also stance, call, guards and sizes, which old readers skip
+#      later also stance, call, guards, sizes, write and cost, which old readers skip
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]
@@ -318,6 +318,75 @@ class Write(Struct, frozen=True, tag="write", tag_field="event", omit_defaults=T
     caller: Frame | None = None
 
 
+class CodeLine(Struct, frozen=True, omit_defaults=True):
+    """A function that was running, at its current line; `compile` if a graph of it ran."""
+
+    code: Code
+    line: int
+    compile: str = ""
+
+
+class Piece(Struct, frozen=True, omit_defaults=True):
+    """What a gap does in the compiled code of one compile, outside of its graph.
+
+    In a backward pass it is what belongs to operators that ran there in the call before. `compile`
+    is empty for what happens outside of all compiled code.
+    """
+
+    compile: str
+    seconds: float
+    operators: int = 0
+    operator_seconds: float = 0.0
+    host_copies: int = 0
+    synchronizations: int = 0
+
+
+class Profile(Struct, frozen=True, omit_defaults=True):
+    """What torch's profiler saw in a gap of a call that was not timed."""
+
+    # Checking guards, finding compiled code and entering it.
+    lookup_seconds: float
+    # The rest of the gap.
+    pieces: tuple[Piece, ...]
+    # The time on the device; None without one.
+    device_seconds: float | None = None
+
+
+class Gap(Struct, frozen=True, omit_defaults=True):
+    """What runs before the first graph of a call, between two of its graphs, or after the last.
+
+    `frames` are the functions that ran throughout, the outermost first, and `nested` those that the
+    gap entered on the way to the next graph; only those that broke, or that Dynamo did not compile.
+    """
+
+    frames: tuple[CodeLine, ...] = ()
+    nested: tuple[CodeLine, ...] = ()
+    # None if no call was profiled.
+    profile: Profile | None = None
+
+
+class Cost(Struct, frozen=True, tag="cost", tag_field="event", omit_defaults=True):
+    """The timed calls of a compiled function that ran the same graphs; captured only on request.
+
+    A later event for the same graphs replaces an earlier one.
+    """
+
+    target: int
+    code: Code
+    # Whether these are backward passes after the calls of the function.
+    backward: bool = False
+    # All calls that ran these graphs, and how many of them are not steady because they compiled.
+    calls: int = 0
+    compiling: int = 0
+    # The compile ids of the graphs in order; empty for a backward graph. One gap more than graphs.
+    graphs: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    # One row per timed call: the nanoseconds of the first gap, the first graph, the second gap, …
+    samples: tuple[tuple[int, ...], ...] = ()
+    # The time of the graphs on the device; None without one.
+    device_seconds: float | None = None
+
+
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
     """A backward graph that a backend compiled late, when it was first needed."""
 
@@ -368,6 +437,7 @@ Event = (
     | Guards
     | Sizes
     | Write
+    | Cost
     | Backward
     | Settings
     | Stance

@@ -25,6 +25,7 @@ from fullgraph.model.events import (
     Call,
     Code,
     Compile,
+    Cost,
     End,
     Event,
     Graph,
@@ -117,6 +118,7 @@ _Line = (
     | Sizes
     | Call
     | Write
+    | Cost
     | Backward
     | Settings
     | Stance

@@ -95,7 +95,8 @@ def patch_functions(files: Iterable[FileEdits]) -> Undo:
     return restore
 
 
-def _patch(file: FileEdits) -> Iterator[Undo]:
+def codes_with_edits(file: FileEdits) -> list[tuple[FunctionType, CodeType]]:
+    """Return the loaded functions that an edit concerns, each with its edited code; no changes."""
     path = os.path.realpath(file.path)
     functions = _functions_of(path)
     if not functions:
@@ -106,15 +107,37 @@ def _patch(file: FileEdits) -> Iterator[Undo]:
     edited = apply_edits(original, file.edits)
     old = _code_by_name(original, path)
     new = _code_by_name(edited, path)
+    found = []
     for function in functions:
         code = _counterpart(function.__code__, old, new)
         if code is not None:
-            yield functools.partial(setattr, function, "__code__", function.__code__)
-            function.__code__ = _with_filename(code, function.__code__.co_filename)
+            found.append((function, _with_filename(code, function.__code__.co_filename)))
+    return found
+
+
+def _patch(file: FileEdits) -> Iterator[Undo]:
+    for function, code in codes_with_edits(file):
+        yield functools.partial(setattr, function, "__code__", function.__code__)
+        function.__code__ = code
+    path = os.path.realpath(file.path)
+    functions = _functions_of(path)
     for namespace in {id(each.__globals__): each.__globals__ for each in functions}.values():
         yield from _run_additions(file.module_additions, namespace)
+    edited = apply_edits(read_source(path) or "", file.edits)
     for name in {function.__code__.co_filename for function in functions}:
         yield _show_lines(name, edited)
+
+
+def copies_of_code(paths: Iterable[str]) -> list[tuple[FunctionType, CodeType]]:
+    """Return the loaded functions of some files, each with a copy of its code.
+
+    Dynamo keeps compiled code, limits and skipped frames by code object.
+    """
+    return [
+        (function, _with_filename(function.__code__, function.__code__.co_filename))
+        for path in dict.fromkeys(map(_real_path, paths))
+        for function in _functions_of(path)
+    ]
 
 
 @functools.cache

@@ -21,6 +21,7 @@ from fullgraph.model.report import (
 from fullgraph.render._dynamic_sizes import interesting_sizes, size_lines
 from fullgraph.render._recompiles import GroupWriter
 from fullgraph.render._strings import printable_strings
+from fullgraph.render.report._cost import describe_calls, describe_price
 from fullgraph.render.report._errors import meaning_of, message_of, raised_errors, type_of
 from fullgraph.render.report._phrases import headline_parts, impact, short_name, shorten, times
 from fullgraph.render.report._source import (
@@ -88,6 +89,7 @@ class _Writer:
         if hidden:
             yield ""
             yield f"{hidden} more {'root cause' if hidden == 1 else 'root causes'}: {self._rest}"
+        yield from self._section("cost of a call", self._cost())
         yield from self._section("skipped frames (run in eager mode)", self._skipped_frames())
         yield from self._section("stances (change what torch.compile does)", self._stances())
         yield from self._section("recompiles", self._recompiles())
@@ -143,6 +145,8 @@ class _Writer:
         type_ = f"{one_line(cause.id or '') or _NO_ID}  {one_line(cause.type)}"
         yield from self._heading(start, type_, location, cause.owner, impact(cause))
         yield from self._source(cause, location)
+        if self._report.cost is not None:
+            yield from self._labelled("cost", describe_price(self._report.cost, cause.key))
         why = self._shortened(cause.explanation)
         if why:
             yield from self._labelled("why", why)
@@ -241,6 +245,11 @@ class _Writer:
                 yield self._style(title, "bold")
                 first = False
             yield row
+
+    def _cost(self) -> Iterator[str]:
+        if self._report.cost is not None:
+            for text in describe_calls(self._report.cost, self._top):
+                yield from self._wrapped(text, "  ", "      ")
 
     def _skipped_frames(self) -> Iterator[str]:
         frames = self._report.skipped_frames
