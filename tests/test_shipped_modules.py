@@ -10,6 +10,7 @@ DISCOVERED = (
     "fullgraph.catalog.entries.",
     "fullgraph.commands.",
     "fullgraph.fix.fixers.",
+    "fullgraph.recompiles.remedies.",
     "fullgraph.render.",
     "fullgraph.site.pages.",
 )
@@ -18,6 +19,7 @@ STARTED = {
     "fullgraph.__main__": "the command line",
     "fullgraph.capture.child_process": "capture/bootstrap/sitecustomize.py",
     "fullgraph.fix.trials.server": "fix/trials/client.py",
+    "fullgraph.recompiles.zygote": "recompiles/replay.py",
     "fullgraph.registry.taxonomy.counts": "tools/check_generated.py, and people who add a release",
 }
 

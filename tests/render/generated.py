@@ -21,10 +21,16 @@ from msgspec import Struct
 from fullgraph.fix.report.model import FixReport
 from fullgraph.model.guard_report import GuardsReport
 from fullgraph.model.report import Report
+from fullgraph.recompiles.report import RecompilesReport
 from fullgraph.render import formats, render
 
 # The results that renderers are given, by the folder of their renderers.
-KINDS: dict[str, type[Struct]] = {"report": Report, "fix": FixReport, "guards": GuardsReport}
+KINDS: dict[str, type[Struct]] = {
+    "report": Report,
+    "fix": FixReport,
+    "recompiles": RecompilesReport,
+    "guards": GuardsReport,
+}
 # Formats for programs: they keep control characters, escaped or exactly as they are.
 _DATA_FORMATS = {"json", "diff"}
 _STYLE = re.compile(r"\x1b\[\d+m")

@@ -150,7 +150,7 @@ class CallWatcher:
 
     def _replace(self, version: str, place: str, wrap: Callable[[Any], Any]) -> None:
         owner, name, original = look_up(version, place)
-        setattr(owner, name, _in_the_file_of(original, wrap(original)))
+        setattr(owner, name, in_the_file_of(original, wrap(original)))
 
     def _watching_targets(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -166,7 +166,7 @@ class CallWatcher:
         if isinstance(function, type | module) or not callable(context.callback):
             return
         if context not in self._targets:
-            self._targets[context] = Target(next(self._numbers), _code_of(function))
+            self._targets[context] = Target(next(self._numbers), code_of(function))
             context.enter_exit_hooks.append(_EnterHook(self, self._targets[context]))
 
     def enter(self, target: Target) -> Callable[[], None]:
@@ -264,7 +264,7 @@ class CallWatcher:
                 return compiled(*args, **kwargs)
             return _timed(call, compile_id, compiled, args, kwargs)
 
-        return _in_the_file_of(original, run_graph)
+        return in_the_file_of(original, run_graph)
 
     def _note_compile(self, event: Event) -> None:
         call = self._running.call
@@ -352,7 +352,7 @@ class CallerLines:
         return known[1]
 
 
-def _in_the_file_of(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+def in_the_file_of(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with the file of `original`, for those that look at Python's stack.
 
     Dynamo treats frames of its own files specially, and torch hides them in tracebacks.
@@ -389,7 +389,7 @@ def _forced(compiled: Any) -> Any:
     return compiled if owner is compiled else owner.forward
 
 
-def _code_of(function: Any) -> Code:
+def code_of(function: Any) -> Code:
     """Return the function that Dynamo will compile, under its own name if it has no code."""
     while True:
         if isinstance(function, MethodType):

@@ -29,6 +29,8 @@ RUN_BACKWARD = "torch.autograd:_engine_run_backward"
 RUN_BACKWARD_GRAPH = (
     "torch._functorch._aot_autograd.runtime_wrappers:call_func_at_runtime_with_args"
 )
+# Called when the guards of compiled code have been built.
+GUARDS_BUILT = "torch._dynamo.guards:CheckFunctionManager.__init__"
 
 
 class Hook(NamedTuple):
@@ -70,7 +72,7 @@ HOOKS = (
          "a break after which the rest of the function runs in eager mode"),
     Hook(USER_COMPILER, (2, 8), None, "graph",
          "a graph for a backend, whatever the backend is"),
-    Hook("torch._dynamo.guards:CheckFunctionManager.__init__", (2, 8), None, "guards",
+    Hook(GUARDS_BUILT, (2, 8), None, "guards",
          "the guards of a compile, and the values that they were made for"),
     Hook(f"{_SHAPES}:ShapeEnv.create_symbol", (2, 8), None, "symbol",
          "a size, and whether and why it is dynamic"),

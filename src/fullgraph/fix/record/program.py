@@ -37,7 +37,7 @@ def record_program(target: list[str]) -> RecordedProgram:
     torch.set_num_threads(1)
     recorder = CallRecorder()
     uninstall = recorder.install()
-    error, details = _run(target)
+    error, details = run_target(target)
     uninstall()
     return RecordedProgram(recorder, error, details, main_file(target))
 
@@ -59,14 +59,17 @@ def main_file(target: list[str]) -> str:
     return file if file is not None and file.endswith(".py") else ""
 
 
-def _run(target: list[str]) -> tuple[str, str]:
-    """Run the program; return its error, which is empty without one, and the user's line."""
+def run_target(target: list[str], script_text: str | None = None) -> tuple[str, str]:
+    """Run the program; return its error, which is empty without one, and the user's line.
+
+    `script_text` is run in place of the text of the script's file, under the same name.
+    """
     try:
         if target[0] == "-m":
             sys.argv = target[1:]
             runpy.run_module(target[1], run_name="__main__", alter_sys=True)
         else:
-            _run_script(target)
+            _run_script(target, script_text)
     except SystemExit as leaving:
         if leaving.code not in (None, 0):
             return f"it ended with exit code {leaving.code}", ""
@@ -93,7 +96,7 @@ def users_line(error: BaseException) -> str:
     return ""
 
 
-def _run_script(target: list[str]) -> None:
+def _run_script(target: list[str], text: str | None) -> None:
     """Run a script as `python SCRIPT` does. Its module stays: recorded functions live in it."""
     script = target[0]
     sys.argv = target
@@ -102,5 +105,5 @@ def _run_script(target: list[str]) -> None:
     main_module.__dict__.update(__file__=script, __builtins__=__builtins__)
     sys.modules["__main__"] = main_module
     with open(script, "rb") as file:
-        code = compile(file.read(), script, "exec", dont_inherit=True)
-    exec(code, main_module.__dict__)
+        source = file.read() if text is None else text
+    exec(compile(source, script, "exec", dont_inherit=True), main_module.__dict__)

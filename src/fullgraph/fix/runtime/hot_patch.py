@@ -125,7 +125,7 @@ def _patch(file: FileEdits) -> Iterator[Undo]:
         yield from _run_additions(file.module_additions, namespace)
     edited = apply_edits(read_source(path) or "", file.edits)
     for name in {function.__code__.co_filename for function in functions}:
-        yield _show_lines(name, edited)
+        yield show_lines(name, edited)
 
 
 def copies_of_code(paths: Iterable[str]) -> list[tuple[FunctionType, CodeType]]:
@@ -193,7 +193,7 @@ def _run_additions(statements: Iterable[str], namespace: dict[str, Any]) -> Iter
             yield functools.partial(namespace.__setitem__, name, before[name])
 
 
-def _show_lines(file: str, text: str) -> Undo:
+def show_lines(file: str, text: str) -> Undo:
     """Make tracebacks and excerpts show the lines that run; return the undo function."""
     before = linecache.cache.get(file)
     # Without a modification time, linecache does not compare the entry with the file.

@@ -18,7 +18,7 @@ _LINE_END = re.compile(r"\r?\n")
 # From Python 3.12 on, an f-string is several tokens.
 _STRING_TOKENS = ("STRING", "FSTRING_MIDDLE", "FSTRING_END")
 
-Node = ast.expr | ast.stmt
+Node = ast.expr | ast.stmt | ast.keyword
 
 
 def keep_line_endings(text: str, original: str) -> str:

@@ -1,1 +1,73 @@
-"""Remedies for recompiles: one file each, found by walking this folder."""
+"""The remedies, found by walking this folder: from a group of recompiles to candidates.
+
+A module is one remedy; names that start with an underscore are helpers. Its docstring says what the
+remedy does, when it helps, and what could go wrong. It has
+
+    TITLE    what the remedy is, in a few words
+    KIND     recompiles/report.py: what the user changes
+    ORDER    lower is tried and shown first among remedies that help equally
+    BOUNDED  optional; True if it is also for recompiles that are right and bounded
+    propose  from a `RecompileGroup` and a `ProgramContext` to candidates, the best first
+
+`propose` yields nothing for groups that the remedy is not for, and nothing that the installed torch
+does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+import msgspec
+
+from fullgraph.model.report import RecompileGroup
+from fullgraph.recompiles.candidate import Candidate
+from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.report import RemedyKind
+
+
+class RemedyModule(msgspec.Struct, frozen=True):
+    """One module of this folder."""
+
+    name: str
+    title: str
+    kind: RemedyKind
+    order: int
+    about: str
+    is_for_bounded: bool
+    propose_in_module: Callable[[RecompileGroup, ProgramContext], Iterator[Candidate]]
+
+    def propose(self, group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
+        """Yield candidates, completed with what the module declares."""
+        if group.bounded and not self.is_for_bounded:
+            return
+        for candidate in self.propose_in_module(group, context):
+            yield msgspec.structs.replace(candidate, name=self.name, kind=self.kind)
+
+
+@cache
+def all_remedies() -> tuple[RemedyModule, ...]:
+    """Return the remedies in the order in which they are tried."""
+    names = [each.name for each in iter_modules(__path__) if not each.name.startswith("_")]
+    found = [_read(import_module(f"{__name__}.{name}")) for name in names]
+    return tuple(sorted(found, key=lambda each: (each.order, each.name)))
+
+
+def _read(module: ModuleType) -> RemedyModule:
+    return RemedyModule(
+        name=module.__name__.rpartition(".")[2],
+        title=module.TITLE,
+        kind=module.KIND,
+        order=module.ORDER,
+        about=module.__doc__ or "",
+        is_for_bounded=getattr(module, "BOUNDED", False),
+        propose_in_module=module.propose,
+    )
+
+
+def propose_all(group: RecompileGroup, context: ProgramContext) -> list[Candidate]:
+    """Return the candidates of all remedies for a group, the ones to try first in front."""
+    return [each for remedy in all_remedies() for each in remedy.propose(group, context)]

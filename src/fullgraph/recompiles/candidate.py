@@ -1,0 +1,48 @@
+"""A remedy that is proposed for a group, before it is replayed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from fullgraph.fix.source.edits import FileEdits
+from fullgraph.model.events import Frame
+from fullgraph.recompiles.report import RemedyKind
+
+# A configuration entry such as `torch.compiler.config.dynamic_sources`, and its value.
+ConfigValue = bool | int | float | str
+# What a remedy promises: fewer compiles, or fewer calls in eager mode for more compiles.
+Aim = Literal["compiles", "eager_calls"]
+
+
+class Candidate(Struct, frozen=True):
+    """A proposed remedy: what to do, and how a replay does the same."""
+
+    text: str
+    # From the module of the remedy.
+    name: str = ""
+    kind: RemedyKind = "source"
+    where: Frame | None = None
+    # What a replay changes: files in memory, and configuration entries.
+    files: tuple[FileEdits, ...] = ()
+    config: dict[str, ConfigValue] = {}
+    aim: Aim = "compiles"
+    # Offered only if compiled code compares no size with anything: other sizes might raise.
+    needs_free_sizes: bool = False
+    # Whether the first call of each function may run in eager mode.
+    eager_first_calls: bool = False
+    # Whether outputs may differ in whether they need gradients.
+    may_change_requires_grad: bool = False
+    # What could go wrong; only for unsafe remedies.
+    risk: str = ""
+
+    @property
+    def can_be_replayed(self) -> bool:
+        """Whether a run of the program can have this remedy in place."""
+        return self.kind != "unsafe" and bool(self.files or self.config)
+
+    @property
+    def can_be_written(self) -> bool:
+        """Whether the remedy changes files of the program."""
+        return self.kind in ("source", "setting") and bool(self.files)

@@ -1,0 +1,165 @@
+"""What remedies know about the program: its recompiles, its source, and what it compiles where."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from fullgraph.analysis.user_lines.source_file import SourceFile, open_source
+from fullgraph.model.events import Call, Code, Compile, Frame, GuardChange, Recompile
+from fullgraph.model.owners import YOURS, Owners
+from fullgraph.model.report import RecompileGroup
+from fullgraph.model.results import CompiledAt
+from fullgraph.model.session import Session
+
+
+class ProgramContext:
+    """The captured program."""
+
+    def __init__(
+        self, sessions: Sequence[Session], targets: Iterable[CompiledAt], main_file: str
+    ) -> None:
+        self._sessions = sessions
+        self._targets = tuple(targets)
+        self.main_file = main_file
+        self._files: dict[str, SourceFile | None] = {}
+
+    @cached_property
+    def _recompiles(self) -> dict[str, list[Recompile]]:
+        found: dict[str, list[Recompile]] = {}
+        for event in self._events():
+            if isinstance(event, Recompile):
+                found.setdefault(event.compile, []).append(event)
+        return found
+
+    @cached_property
+    def _calls(self) -> list[Call]:
+        return [event for event in self._events() if isinstance(event, Call)]
+
+    @cached_property
+    def _owners(self) -> Owners:
+        return Owners([session.header for session in self._sessions])
+
+    def _events(self) -> Iterator[object]:
+        for session in self._sessions:
+            yield from session.events
+
+    def source(self, path: str) -> SourceFile | None:
+        """Return a source file; None if it cannot be read or parsed."""
+        if path not in self._files:
+            self._files[path] = open_source(path, 0.0)
+        return self._files[path]
+
+    def is_yours(self, path: str) -> bool:
+        """Return whether a file is the user's own."""
+        return self._owners.owner_of(path) == YOURS
+
+    def code_of(self, group: RecompileGroup) -> Code:
+        """Return the function whose recompiles a group has."""
+        return Code(group.file, group.line, group.function, group.qualified, group.resumed_at)
+
+    def changes(self, group: RecompileGroup) -> list[GuardChange]:
+        """Return everything that changed in the recompiles of a group, each once."""
+        events = [event for name in group.compiles for event in self._recompiles.get(name, ())]
+        changes = [
+            change
+            for event in events
+            if event.code.function == group.function and event.code.file == group.file
+            for failure in event.failures
+            for change in failure.changes
+        ]
+        return list({(each.source, each.kind, each.dim): each for each in changes}.values())
+
+    def call_frames(self, group: RecompileGroup) -> list[Frame]:
+        """Return the lines that call the compiled functions that lead to a group."""
+        frames = [call.caller for call in self._calls_of(group) if call.caller is not None]
+        if not frames and group.called_at is not None:
+            frames = [group.called_at]
+        return list(dict.fromkeys(frames))
+
+    def first_call_stack(self, group: RecompileGroup) -> list[Frame]:
+        """Return the user's lines that may lead to the first call, the innermost first.
+
+        The line of the call itself is known. Calls of its function in the same file are added.
+        """
+        first = next((call.caller for call in self._calls_of(group) if call.compiles), None)
+        file = self.source(first.file) if first is not None else None
+        if first is None or file is None:
+            return []
+        callers = [
+            file.frame(node)
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == first.function
+        ]
+        return [first, *callers]
+
+    def first_compile_is_used(self, group: RecompileGroup) -> bool:
+        """Return whether code of the first compile ran in a call after the one that compiled it."""
+        calls = self._calls_of(group)
+        first = next((set(call.compiles) for call in calls if call.compiles), set())
+        later = {each for call in calls for each in set(call.ran) - set(call.compiles)}
+        return not first.isdisjoint(later)
+
+    def is_called_directly(self, group: RecompileGroup) -> bool:
+        """Return whether the function of a group is itself what the program compiles."""
+        codes = {(call.code.file, call.code.function) for call in self._calls_of(group)}
+        return group.resumed_at is None and codes <= {(group.file, group.function)}
+
+    def _calls_of(self, group: RecompileGroup) -> list[Call]:
+        ids = {
+            event.id
+            for event in self._events()
+            if isinstance(event, Compile)
+            and (event.code.file, event.code.line, event.code.function)
+            == (group.file, group.line, group.function)
+        }
+        targets = {
+            call.target for call in self._calls if not ids.isdisjoint((*call.compiles, *call.ran))
+        }
+        return [call for call in self._calls if call.target in targets]
+
+    def compile_calls(self, group: RecompileGroup) -> list[tuple[SourceFile, ast.expr]]:
+        """Return the calls of `torch.compile` for what leads to a group, or bare decorators.
+
+        Nothing is returned if one of them is not found in the user's source.
+        """
+        codes = {(call.code.file, call.code.function) for call in self._calls_of(group)}
+        codes = codes or {(group.file, group.function)}
+        sites = [
+            each.site for each in self._targets if (each.code.file, each.code.function) in codes
+        ]
+        found: dict[tuple[str, int, int], tuple[SourceFile, ast.expr]] = {}
+        for site in sites:
+            node = self._compile_call(site)
+            if node is None:
+                return []
+            found[node[0].path, node[1].lineno, node[1].col_offset] = node
+        return list(found.values())
+
+    def _compile_call(self, site: Frame | None) -> tuple[SourceFile, ast.expr] | None:
+        file = self.source(site.file) if site is not None and self.is_yours(site.file) else None
+        if site is None or file is None or not file.matches(site):
+            return None
+        call = file.call_at(site)
+        if call is not None and _is_compile(call.func):
+            return file, call
+        decorators = [
+            decorator
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            for decorator in node.decorator_list
+            if decorator.lineno == site.line
+        ]
+        for decorator in decorators:
+            named = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if _is_compile(named):
+                return file, decorator
+        return None
+
+
+def _is_compile(node: ast.expr) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return bool(name == "compile")

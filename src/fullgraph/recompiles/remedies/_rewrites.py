@@ -1,0 +1,31 @@
+"""What remedies that are only described have in common."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fullgraph.analysis.user_lines.source_file import Function, SourceFile
+from fullgraph.model.report import RecompileGroup
+from fullgraph.recompiles.context import ProgramContext
+
+
+def function_source(
+    group: RecompileGroup, context: ProgramContext
+) -> tuple[SourceFile, Function] | None:
+    """Return the function of a group in the user's source; None if it is not there."""
+    file = context.source(group.file) if context.is_yours(group.file) else None
+    function = file.function_of(context.code_of(group)) if file is not None else None
+    return None if file is None or function is None else (file, function)
+
+
+def stores_of_attribute(function: Function, name: str) -> Iterator[ast.Attribute]:
+    """Yield the places of a function that write an attribute of `self`."""
+    for node in ast.walk(function):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Name)
+            and f"{node.value.id}.{node.attr}" == name
+        ):
+            yield node

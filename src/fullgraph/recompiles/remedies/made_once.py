@@ -1,0 +1,138 @@
+"""Move a class or a backend that each call makes anew to the level of the module.
+
+Dynamo guards on the identity of classes and backends, so a new one compiles again although it does
+the same. The definition must use no names of the function that it stands in.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import textwrap
+from collections.abc import Iterator
+
+from fullgraph.analysis.user_lines.source_file import SourceFile
+from fullgraph.fix.source.edits import Edit, FileEdits, insert_lines
+from fullgraph.fix.source.text import last_line, line_start, owns_its_lines
+from fullgraph.model.report import RecompileGroup
+from fullgraph.recompiles.candidate import Candidate
+from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.source_changes import keyword_of
+
+TITLE = "a class or backend made once"
+KIND = "source"
+ORDER = 5
+
+_Definition = ast.ClassDef | ast.FunctionDef | ast.Assign
+_FACTORIES = frozenset({"namedtuple", "NamedTuple", "make_dataclass", "type", "partial"})
+
+
+def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
+    """Yield the move of one definition."""
+    for file, name in _wanted(group, context):
+        for definition in _definitions(file, name):
+            files = _moved(file, definition)
+            if files is not None:
+                text = f"define {name} once, at the level of the module"
+                yield Candidate(text, where=file.frame(definition), files=(files,))
+                return
+
+
+def _wanted(group: RecompileGroup, context: ProgramContext) -> Iterator[tuple[SourceFile, str]]:
+    """Yield names that may be defined in each call, and the files to look in."""
+    if group.kind == "backend":
+        for file, call in context.compile_calls(group):
+            backend = keyword_of(call, "backend")
+            if backend is not None and isinstance(backend.value, ast.Name):
+                yield file, backend.value.id
+    elif group.kind in ("type", "identity"):
+        frames = [group.called_at, group.bound_at, group.written_at, *context.call_frames(group)]
+        paths = dict.fromkeys([*(each.file for each in frames if each is not None), group.file])
+        for path in paths:
+            found = context.source(path) if context.is_yours(path) else None
+            if found is not None:
+                yield from ((found, name) for name in _class_names(group))
+
+
+def _class_names(group: RecompileGroup) -> list[str]:
+    words = [value.split("(")[0].split(" at ")[0] for value in group.values]
+    return list(dict.fromkeys(word.strip("'<> ").rpartition(".")[2] for word in words))
+
+
+def _definitions(file: SourceFile, name: str) -> Iterator[_Definition]:
+    """Yield definitions of a name inside of functions."""
+    for node in ast.walk(file.tree):
+        is_named = isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name
+        if isinstance(node, ast.Assign):
+            is_named = _binds(node, name) and _makes_class(node.value)
+        if is_named and isinstance(node, _Definition):
+            around = file.parents.get(id(node))
+            if isinstance(around, ast.FunctionDef):
+                yield node
+
+
+def _binds(node: ast.Assign, name: str) -> bool:
+    target = node.targets[0]
+    return len(node.targets) == 1 and isinstance(target, ast.Name) and target.id == name
+
+
+def _makes_class(value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    named = value.func.attr if isinstance(value.func, ast.Attribute) else value.func
+    return (named if isinstance(named, str) else getattr(named, "id", "")) in _FACTORIES
+
+
+def _moved(file: SourceFile, definition: _Definition) -> FileEdits | None:
+    """Return the move in front of the outermost function; None if that changes a name."""
+    around = [each for each in file.around(definition) if isinstance(each, ast.stmt)]
+    outermost = around[-1]
+    module_names = _bound_at_top(file)
+    used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
+    own = _bound_inside(definition)
+    name = own[0]
+    is_free = used <= {*module_names, *own, *dir(builtins)}
+    if not is_free or name in module_names or not owns_its_lines(file.text, definition):
+        return None
+    decorators = getattr(definition, "decorator_list", [])
+    first = min([definition.lineno, *(each.lineno for each in decorators)])
+    start, end = line_start(file.text, first), line_start(file.text, last_line(definition) + 1)
+    lines = textwrap.dedent(file.text[start:end]).rstrip("\n").split("\n")
+    decorated = getattr(outermost, "decorator_list", [])
+    place = min([outermost.lineno, *(each.lineno for each in decorated)])
+    remaining = [each for each in around[1].body if each is not definition]  # type: ignore[attr-defined]
+    left = "" if remaining else f"{' ' * definition.col_offset}pass\n"
+    inserted = insert_lines(file.text, place, [*lines, "", ""])
+    return FileEdits(file.path, (inserted, Edit(start, end, left)))
+
+
+def _bound_at_top(file: SourceFile) -> set[str]:
+    found: set[str] = set()
+    for node in file.tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {each.asname or each.name.split(".")[0] for each in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        else:
+            found |= {
+                each.id
+                for each in ast.walk(node)
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            }
+    return found
+
+
+def _bound_inside(definition: _Definition) -> list[str]:
+    """Return the name of a definition, and then the names that it binds itself."""
+    if isinstance(definition, ast.Assign):
+        target = definition.targets[0]
+        return [target.id] if isinstance(target, ast.Name) else []
+    names = [definition.name]
+    for node in ast.walk(definition):
+        if isinstance(node, ast.arg):
+            names.append(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.append(node.name)
+    return names

@@ -1,0 +1,49 @@
+"""Convert an argument to one dtype where it is passed.
+
+Offered if replay shows that all results stay the same, as for token ids that the function widens
+itself. The widest dtype that was seen is taken; a dtype that it does not include stays.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fullgraph.model.report import RecompileGroup
+from fullgraph.recompiles.candidate import Candidate
+from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.source_changes import passed_arguments, suffix_of
+
+TITLE = ".to(dtype) where the argument is passed"
+KIND = "source"
+ORDER = 10
+
+# Each can represent all that stand before it in its list.
+_WIDENING = (
+    ("bool", "uint8", "int16", "int32", "int64"),
+    ("bool", "int8", "int16", "int32", "int64"),
+    ("float16", "float32", "float64"),
+    ("bfloat16", "float32", "float64"),
+)
+
+
+def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
+    """Yield the change for an argument whose dtype changes."""
+    if group.kind != "dtype" or group.place != "argument" or suffix_of(group.source):
+        return
+    seen = {value.removeprefix("torch.") for value in group.values}
+    row = next((each for each in _WIDENING if seen <= set(each)), None)
+    passed = passed_arguments(group, context, group.source)
+    if row is None or not passed:
+        return
+    dtype = max(seen, key=row.index)
+    name = passed[0].text
+    if not all(isinstance(each.value, ast.Name) for each in passed):
+        return
+    # Wider dtypes, and floating-point numbers among integers, must not be narrowed.
+    files = tuple(
+        each.wrapped(f"{{}}.to(torch.promote_types({each.text}.dtype, torch.{dtype}))")
+        for each in passed
+    )
+    text = f"pass {name}.to(torch.promote_types({name}.dtype, torch.{dtype}))"
+    yield Candidate(text, where=passed[0].frame, files=files)

@@ -1,0 +1,26 @@
+"""Let torch remember between runs which sizes are dynamic, under the name of a job.
+
+With `TORCH_COMPILE_JOB_ID`, the second run of the same job compiles with symbols at once. The first
+run compiles as often as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fullgraph.model.report import RecompileGroup
+from fullgraph.recompiles.candidate import Candidate
+from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.features import has_feature
+
+TITLE = "TORCH_COMPILE_JOB_ID"
+KIND = "rewrite"
+ORDER = 88
+
+
+def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
+    """Yield the advice for sizes and integers that Dynamo makes dynamic by itself."""
+    del context
+    is_automatic = "dynamic=False" not in group.notes
+    if group.kind in ("size", "int") and is_automatic and has_feature("pgo"):
+        yield Candidate("TORCH_COMPILE_JOB_ID=…  from the second run of the same job on")

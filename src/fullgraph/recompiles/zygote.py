@@ -1,0 +1,83 @@
+"""A process that has imported the compiler and forks one child per replay of the program.
+
+    python -m fullgraph.recompiles.zygote [MODULE]...
+
+Imports the modules, which compiling will need. Reads one `ReplayRequest` per line and writes one
+line when the child has ended. No operator runs before the fork, so that no pool of threads exists
+that the children would miss.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import torch._dynamo  # noqa: F401
+from msgspec import json
+
+from fullgraph.recompiles.messages import OUTCOME_FILE, ReplayOutcome, ReplayRequest
+from fullgraph.recompiles.replayed_program import run_replay
+
+_TICK = 0.005
+
+
+def main() -> None:
+    """Serve requests until the client closes the pipe."""
+    # The program must not write to the pipe of the replies.
+    replies = os.dup(1)
+    for name in sys.argv[1:]:
+        with suppress(ImportError):
+            import_module(name)
+    os.write(replies, b"ready\n")
+    for line in sys.stdin.buffer:
+        request = json.decode(line, type=ReplayRequest)
+        _wait(_fork(request, replies), request)
+        os.write(replies, b"ended\n")
+
+
+def _fork(request: ReplayRequest, replies: int) -> int:
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(replies)
+            # The program and its own children can be stopped together.
+            os.setsid()
+            run_replay(request)
+        finally:
+            os._exit(1)
+    return child
+
+
+def _wait(child: int, request: ReplayRequest) -> None:
+    deadline = time.monotonic() + request.seconds
+    while True:
+        ended, _ = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() > deadline:
+            _write_outcome(request, ReplayOutcome("late"))
+            _kill_group(child)
+            os.waitpid(child, 0)
+            break
+        time.sleep(_TICK)
+    # Workers of the program that have outlived it.
+    _kill_group(child)
+
+
+def _kill_group(group: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _write_outcome(request: ReplayRequest, outcome: ReplayOutcome) -> None:
+    """Write how a run ended."""
+    (Path(request.folder) / OUTCOME_FILE).write_bytes(json.encode(outcome))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The result of `fullgraph recompiles`: groups of recompiles with their remedies."""
