@@ -193,7 +193,7 @@ def test_the_recompile_limit_is_a_finding_and_not_a_break(compiled_call: Call) -
             compiled(torch.ones(n + 2), n)
     report = session.report()
     assert (report.summary.causes, report.summary.sites) == (0, 0)
-    assert report.summary.compiles == 2
+    assert (report.summary.compiles, report.summary.recompiles, report.summary.refused) == (2, 1, 1)
     (limit,) = [recompile for recompile in report.recompiles if recompile.limit]
     assert (limit.limit, limit.limit_value, limit.function) == ("recompile_limit", 2, "add")
     # Every piece of compiled code is named, and every guard of it that failed.

@@ -130,6 +130,17 @@ def test_a_report_of_format_1_is_read_with_the_names_of_today(old: Path) -> None
     assert cause.explanation == "effects"
 
 
+def test_refused_compiles_of_an_older_report_count_apart(tmp_path: Path) -> None:
+    fields = ("compile", "function", "qualified", "file", "owner")
+    recompile = {**dict.fromkeys(fields, "x"), "line": 1, "failures": [], "limit_value": 8}
+    recompiles = [{**recompile, "limit": None}, {**recompile, "limit": "recompile_limit"}]
+    summary = {**FORMAT_1["summary"], "recompiles": 2}
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps({**FORMAT_1, "summary": summary, "recompiles": recompiles}))
+    report = load_report(path)
+    assert (report.summary.recompiles, report.summary.refused) == (1, 1)
+
+
 def test_what_is_written_is_read_back(old: Path, tmp_path: Path) -> None:
     report = load_report(old)
     (tmp_path / "new.json").write_text(render("report", report, "json"))

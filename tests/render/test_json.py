@@ -12,6 +12,7 @@ from torch import Tensor
 from torch._dynamo import graph_break
 
 from fullgraph.model import report as model
+from fullgraph.model.events import GuardChange
 from fullgraph.model.report import Report
 from fullgraph.render import render
 
@@ -58,7 +59,8 @@ def test_every_field_is_documented() -> None:
     structs = (
         model.Report, model.Summary, model.Environment, model.RootCause, model.BreakSite,
         model.CascadingBreak, model.SkippedFrame, model.RecompileFinding, model.GraphFinding,
-        model.Disagreement, model.Failure, model.DynamicSizeFinding,
+        model.Disagreement, model.Failure, model.DynamicSizeFinding, model.RecompileGroup,
+        model.CallCounts, model.GuardFailure, GuardChange,
     )  # fmt: skip
     fields = {field for struct in structs for field in struct.__struct_fields__}
     assert fields - documented == set()

@@ -535,7 +535,9 @@ def _condition_change(guard: FailedGuard, frame: FrameFacts) -> GuardChange:
     match tree:
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
             sources = [ast.unparse(left), ast.unparse(right)]
-            texts = ("one object", "different objects")
+            what = _evaluated_text(sources[0], frame).rpartition(" ")[2]
+            what = what if what == "tensor" else "object"
+            texts = (f"one {what}", f"different {what}s")
             before, now = texts if isinstance(op, ast.Is) else texts[::-1]
             return _alias_change(guard, frame, sources, before, now)
     symbol = next(_symbols(tree), None)
