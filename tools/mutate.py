@@ -57,7 +57,7 @@ TESTS = {
 # In seconds of CPU time of one process, and how much longer all of them may take, for a mutant
 # that waits for ever.
 SHORTEST_LIMIT = 120.0
-WALL_FACTOR = 10
+WALL_FACTOR = 2
 _NO_TESTS_SELECTED = 5
 CAUGHT = ("caught", "time limit")
 

@@ -11,7 +11,7 @@ from fullgraph.analysis import PASSES, analyze
 from fullgraph.analysis.occurrences import list_occurrences
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.errors import SessionError
-from fullgraph.model.events import FORMAT_VERSION, Break, Code, Frame, Graph, Reason, Stack
+from fullgraph.model.events import FORMAT_VERSION, Break, Code, Frame, Graph, Problem, Reason, Stack
 from fullgraph.model.report import Report
 from fullgraph.model.session import Header, Session
 from fullgraph.render import render
@@ -66,3 +66,10 @@ def test_a_pass_runs_once() -> None:
 def test_no_session_is_a_clear_error() -> None:
     with pytest.raises(SessionError, match="no session to report on"):
         analyze([])
+
+
+def test_up_to_five_uncaptured_commands_are_named() -> None:
+    problems = tuple(Problem("", command=("python", f"{name}.py")) for name in "abcdef")
+    for count, ending in ((5, "python e.py;"), (6, "python e.py, 1 more;")):
+        [problem] = analyze([Session(SESSION.header, problems[:count])]).problems
+        assert ending in problem.message

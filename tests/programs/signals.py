@@ -8,7 +8,7 @@ def show(number, frame):
     print(signal.Signals(number).name, flush=True)
 
 
-for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1"):
+for name in ("SIGCONT", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1"):
     signal.signal(getattr(signal, name), show)
 print("ready", flush=True)
 while (line := sys.stdin.readline().strip()) != "end":

@@ -16,7 +16,7 @@ from fullgraph.registry import cache, download, sources
 from fullgraph.registry import package_index as index
 from fullgraph.registry.download import Downloader, UnreachableError
 from fullgraph.registry.package_index import PipSettings, Wheel, best_wheel, pip_settings, wheels
-from fullgraph.registry.wheels import read_wheel
+from fullgraph.registry.wheels import RangeFile, read_wheel
 
 REGISTRY = "/registry.json"
 NAME = "torch-2.99.1-cp311-cp311-macosx_14_0_arm64.whl"
@@ -338,6 +338,22 @@ def test_a_wheel_that_is_none(site: Site) -> None:
     site.pages["/x.whl"] = ranged(b"this is not a zip file" * 10_000)
     with pytest.raises(RegistryError, match="is not a wheel"):
         read_wheel(site.address("/x.whl"), Downloader())
+
+
+def test_a_file_on_a_server_reads_like_a_local_one(site: Site) -> None:
+    data = bytes(range(256)) * 4
+    site.pages["/x.whl"] = ranged(data)
+    url = site.address("/x.whl")
+    start, tail = (Downloader().part(url, *span) for span in ((0, 10), (-6, 0)))
+    assert start is not None
+    assert tail is not None
+    assert (start.data, tail.data) == (data[:10], data[-6:])
+    downloader = Downloader()
+    file = RangeFile(url, downloader, tail.headers["content-range"], tail.data)
+    assert (file.read(0), downloader.transferred) == (b"", 0)
+    assert (file.read(3), file.read(2), file.tell()) == (data[:3], data[3:5], 5)
+    assert file.read() == data[5:]
+    assert (file.read(), file.read(4)) == (b"", b"")
 
 
 def test_an_index_in_json(site: Site) -> None:

@@ -1,0 +1,23 @@
+"""Root causes: the breaks that Dynamo chains to one are counted below it."""
+
+from __future__ import annotations
+
+from fullgraph.analysis import analyze
+from fullgraph.model.events import FORMAT_VERSION, Break, Code, Compile, Frame, Reason, Stack
+from fullgraph.model.session import Header, Session
+
+CODE = Code("/home/model.py", 1, "forward")
+STACK = Stack((Frame("/home/model.py", 3, "forward", column=9),))
+
+
+def test_a_chained_break_is_counted_once_per_occurrence() -> None:
+    reasons = (Reason("Some type"), Reason("A chained type", context="differs"))
+    events = [
+        event
+        for compile_id in ("0/0", "0/1")
+        for event in (Break(compile_id, CODE, reasons, STACK), Compile(compile_id, CODE))
+    ]
+    report = analyze([Session(Header(format=FORMAT_VERSION, fullgraph="1"), tuple(events))])
+    [cause] = report.causes
+    [cascade] = cause.cascades
+    assert (cascade.type, cascade.occurrences) == ("A chained type", 2)
