@@ -58,7 +58,8 @@ def test_every_field_is_documented() -> None:
     structs = (
         model.Report, model.Summary, model.Environment, model.RootCause, model.BreakSite,
         model.CascadingBreak, model.SkippedFrame, model.RecompileFinding, model.GraphFinding,
-        model.Disagreement, model.Failure,
+        model.Disagreement, model.Failure, model.CostReport, model.CallCost, model.CausePrice,
+        model.CostShares, model.Estimate,
     )  # fmt: skip
     fields = {field for struct in structs for field in struct.__struct_fields__}
     assert fields - documented == set()
