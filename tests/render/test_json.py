@@ -61,6 +61,7 @@ def test_every_field_is_documented() -> None:
         model.CascadingBreak, model.SkippedFrame, model.RecompileFinding, model.GraphFinding,
         model.Disagreement, model.Failure, model.DynamicSizeFinding, model.RecompileGroup,
         model.CallCounts, model.GuardFailure, GuardChange,
+        model.CostReport, model.CallCost, model.CausePrice, model.CostShares, model.Estimate,
     )  # fmt: skip
     fields = {field for struct in structs for field in struct.__struct_fields__}
     assert fields - documented == set()

@@ -63,10 +63,8 @@ def divide_gap(state: AnalysisState, process: int, cost: Cost, index: int) -> li
     if cost.backward and gap.profile is None:
         return [Part(1.0, "between")]
     lines = _lines(cost, gap, is_first=index == 0)
-    if gap.profile is None:
-        return [_part_of_lines(state, process, lines, index)]
-    total = sum(piece.seconds for piece in gap.profile.pieces)
-    if total == 0:
+    total = sum(piece.seconds for piece in gap.profile.pieces) if gap.profile is not None else 0.0
+    if gap.profile is None or total == 0 or not _has_labels(cost):
         return [_part_of_lines(state, process, lines, index)]
     parts = []
     for piece in gap.profile.pieces:
@@ -80,6 +78,12 @@ def divide_gap(state: AnalysisState, process: int, cost: Cost, index: int) -> li
         found = found or _part_of_skipped(state, process, lines, index)
         parts.append(Part(piece.seconds / total, found.category, found.cause, piece))
     return parts
+
+
+def _has_labels(cost: Cost) -> bool:
+    """Return whether Dynamo labelled its compiled code for the profiler, if any ran."""
+    profiles = [gap.profile for gap in cost.gaps if gap.profile is not None]
+    return cost.backward or any(piece.compile for each in profiles for piece in each.pieces)
 
 
 def _lines(cost: Cost, gap: Gap, *, is_first: bool) -> tuple[CodeLine, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from fullgraph.capture.dynamo_hooks import is_profiling
 from fullgraph.model.events import Piece, Profile
 
 _CALL_LABEL = "fullgraph: call"
@@ -109,9 +110,9 @@ class CallProfiler:
 
 def start_profiler() -> CallProfiler | None:
     """Return a running profiler; None if the program uses one itself."""
-    torch = import_module("torch")
-    if torch.autograd._profiler_enabled():
+    if is_profiling():
         return None
+    torch = import_module("torch")
     device = "cuda" if torch.cuda.is_available() else None
     with _quiet_log():
         profiler = torch.autograd.profiler.profile(use_device=device)

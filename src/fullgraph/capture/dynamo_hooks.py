@@ -183,6 +183,11 @@ def is_generated_by_dynamo(code: CodeType) -> bool:
     return code in import_module(_CONVERT).output_codes
 
 
+def is_profiling() -> bool:
+    """Return whether torch's profiler runs in this thread."""
+    return bool(import_module("torch").autograd._profiler_enabled())
+
+
 def is_skipped_by_rule(function: Any) -> bool:
     """Return whether Dynamo skips the frames of a function because of the file it is in."""
     return bool(import_module("torch._dynamo.trace_rules").check(function))

@@ -29,6 +29,7 @@ from fullgraph.fix.model import (
 )
 from fullgraph.fix.report.model import FixCost, FixPrice
 from fullgraph.fix.search.state import without_fix
+from fullgraph.fix.source.program import ProgramSource
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
 from fullgraph.model.report import CausePrice, Estimate, Report
 from fullgraph.model.session import load_all
@@ -55,7 +56,8 @@ class FixPricer:
     def price(self, target: Sequence[str]) -> FixCost:
         """Return the price of every fix, and of every break that remains."""
         estimates = estimate_prices(target, self._deadline)
-        ordered = sorted(self._result.fixes, key=lambda fix: -_share(estimates, fix))
+        estimated = {id(fix): self._estimated(fix, estimates) for fix in self._result.fixes}
+        ordered = sorted(self._result.fixes, key=lambda fix: -_seconds(estimated[id(fix)]))
         plans = [NO_PLAN, self._result.plan]
         measured = self._affordable(ordered)
         for fix in measured:
@@ -65,7 +67,9 @@ class FixPricer:
             measured = []
         numbers = {id(fix): 2 + 2 * index for index, fix in enumerate(measured)}
         fixes = tuple(
-            _price_of(self._result.fixes.index(fix), fix, times, numbers.get(id(fix)), estimates)
+            _price_of(
+                self._result.fixes.index(fix), fix, times, numbers.get(id(fix)), estimated[id(fix)]
+            )
             for fix in ordered
         )
         return FixCost(
@@ -75,6 +79,27 @@ class FixPricer:
             fixed_first=times[1].first if times else None,
             prices=(*fixes, *_remaining(self._result, estimates)),
             reason="" if times else _NOT_IN_TIME,
+        )
+
+    def _estimated(self, fix: AcceptedFix, estimates: Prices) -> Estimate | None:
+        """Return the estimated price of all root causes that a fix removes; None if unknown."""
+        report = self._result.baseline.report
+        source = ProgramSource(NO_PLAN.files)
+        removed = {fix.break_key, *fix.removed}
+        keys = [
+            (cause.file, cause.type, cause.line)
+            for cause in (report.causes if report is not None else ())
+            if source.break_key(cause) in removed
+        ]
+        own = (fix.cause.file, fix.cause.type, fix.line)
+        known = [_estimate_of(estimates, key) for key in dict.fromkeys([*keys, own])]
+        found = [each for each in known if each is not None]
+        if not found:
+            return None
+        return Estimate(
+            sum(each.seconds for each in found),
+            sum(each.low for each in found),
+            sum(each.high for each in found),
         )
 
     def _affordable(self, fixes: Sequence[AcceptedFix]) -> list[AcceptedFix]:
@@ -139,9 +164,8 @@ def _by_location(report: Report) -> Prices:
     }
 
 
-def _share(estimates: Prices, fix: AcceptedFix) -> float:
-    price = estimates.get((fix.cause.file, fix.cause.type, fix.line))
-    return price.share if price is not None else 0.0
+def _seconds(estimate: Estimate | None) -> float:
+    return estimate.seconds if estimate is not None else 0.0
 
 
 def _estimate_of(estimates: Prices, key: tuple[str, str, int]) -> Estimate | None:
@@ -154,9 +178,8 @@ def _price_of(
     fix: AcceptedFix,
     times: tuple[VariantTimes, ...] | None,
     first_variant: int | None,
-    estimates: Prices,
+    estimated: Estimate | None,
 ) -> FixPrice:
-    estimated = _estimate_of(estimates, (fix.cause.file, fix.cause.type, fix.line))
     location = (fix.cause.file, fix.line, fix.cause.type)
     if times is None or first_variant is None:
         return FixPrice(*location, number, None, None, None, estimated, _NOT_IN_TIME)

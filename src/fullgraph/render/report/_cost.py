@@ -98,7 +98,7 @@ def _describe_call(call: CallCost) -> str:
 
 def bar(share: float) -> str:
     """Return a bar for a share between 0 and 1; the smallest price is still visible."""
-    filled = min(_BAR_WIDTH, round(share * _BAR_WIDTH))
+    filled = round(min(max(share, 0.0), 1.0) * _BAR_WIDTH)
     if share > 0:
         filled = max(1, filled)
     return "█" * filled + "░" * (_BAR_WIDTH - filled)
