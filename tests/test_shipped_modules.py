@@ -17,7 +17,6 @@ DISCOVERED = (
 # Python starts these modules by name.
 STARTED = {
     "fullgraph.__main__": "the command line",
-    "fullgraph.capture.child_process": "capture/bootstrap/sitecustomize.py",
     "fullgraph.fix.trials.server": "fix/trials/client.py",
     "fullgraph.recompiles.zygote": "recompiles/replay.py",
     "fullgraph.registry.taxonomy.counts": "tools/check_generated.py, and people who add a release",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Write even to files with uncommitted changes.")
 @click.option(
     "--time", "seconds", type=click.FloatRange(min=5), metavar="SECONDS",
-    help="Time limit of the command. By default three times that of the program, at least 60.",
+    help="Time limit of the command. By default three times that of the program, at least 90.",
 )  # fmt: skip
 @click.option("--all", "show_all", is_flag=True, help="Show all groups and remedies.")
 @format_option("recompiles")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +34,7 @@ from fullgraph.recompiles.report import (
     Remedy,
 )
 from fullgraph.recompiles.run_facts import RunFacts
-from fullgraph.recompiles.search import Baseline, GroupSearch, RemedySearch, Tried
+from fullgraph.recompiles.search import Baseline, GroupSearch, RemedySearch, TimeLimits, Tried
 from fullgraph.recompiles.writes import find_writes
 
 Progress = Callable[[str], None]
@@ -41,8 +42,11 @@ Progress = Callable[[str], None]
 _MEASURES = "calls,results"
 # The time limit without --time: a small program may take this long, a long one this many times
 # its own time.
-_SMALL_PROGRAM = 60.0
+_SMALL_PROGRAM = 90.0
 _FACTOR = 3.0
+# The same for further remedies of a group that has one.
+_SMALL_PROGRAM_ALTERNATIVES = 30.0
+_ALTERNATIVES_FACTOR = 2.2
 # How much advice that is not verified a group gets.
 _MOST_NOT_REPLAYED = 3
 _MOST_REWRITES = 2
@@ -61,22 +65,40 @@ def advise_on_program(
     target: Sequence[str], folder: Path, *, seconds: float | None, progress: Progress
 ) -> Advice:
     """Run a program, and run it again with remedies for its recompiles in place."""
-    started = time.monotonic()
-    with _measuring():
-        code = run_program(target, folder)
-    own_seconds = time.monotonic() - started
-    with TemporaryDirectory(prefix="fullgraph-") as eager:
-        progress("looking for the lines that write what changes")
-        captured = load_all((str(folder),))
-        sessions = find_writes(target, captured, Path(eager), own_seconds)
-    facts = RunFacts(sessions)
-    context = _context(sessions, folder, main_file(target))
-    searches = _searches(facts.report, context)
-    problem = _why_not_replayed(code, facts, folder)
-    if not problem and any(each.waiting for each in searches):
-        limit = seconds if seconds is not None else max(_SMALL_PROGRAM, _FACTOR * own_seconds)
-        problem = _replay(target, folder, facts, searches, started + limit, progress)
-    return _advice(facts, searches, problem, context.main_file)
+    # The process that replays imports torch while the program does the same.
+    with Replayer(target) as replayer, TemporaryDirectory(prefix="fullgraph-") as eager:
+        started = time.monotonic()
+        with _measuring():
+            code = run_program(target, folder)
+        own_seconds = time.monotonic() - started
+        sessions = load_all((str(folder),))
+        facts = RunFacts(sessions)
+        searches = _searches(facts.report, _context(sessions, folder, main_file(target)))
+        with ThreadPoolExecutor(1) as executor:
+            writes = executor.submit(find_writes, target, sessions, Path(eager), own_seconds)
+            problem = _why_not_replayed(code, facts, folder)
+            if not problem and any(each.waiting for each in searches):
+                limits = _limits(started, own_seconds, seconds)
+                problem = _replay(replayer, folder, facts, searches, limits, progress)
+            _add_lines(searches, writes.result())
+    return _advice(facts, searches, problem, main_file(target))
+
+
+def _limits(started: float, own_seconds: float, seconds: float | None) -> TimeLimits:
+    if seconds is not None:
+        return TimeLimits(started + seconds, started + seconds)
+    return TimeLimits(
+        started + max(_SMALL_PROGRAM_ALTERNATIVES, _ALTERNATIVES_FACTOR * own_seconds),
+        started + max(_SMALL_PROGRAM, _FACTOR * own_seconds),
+    )
+
+
+def _add_lines(searches: Sequence[GroupSearch], sessions: Sequence[Session]) -> None:
+    """Replace the groups by those that also have the lines that a run in eager mode has shown."""
+    groups = RunFacts(sessions).report.recompile_groups
+    if len(groups) == len(searches):
+        for search, group in zip(searches, groups, strict=True):
+            search.group = group
 
 
 def advise_on_session(sessions: Sequence[Session], folder: Path | None) -> Advice:
@@ -137,11 +159,11 @@ def _why_not_replayed(code: int, facts: RunFacts, folder: Path) -> str:
 
 
 def _replay(
-    target: Sequence[str],
+    replayer: Replayer,
     folder: Path,
     facts: RunFacts,
     searches: Sequence[GroupSearch],
-    deadline: float,
+    limits: TimeLimits,
     progress: Progress,
 ) -> str:
     """Replay the candidates; return why nothing could be replayed, or nothing."""
@@ -150,10 +172,8 @@ def _replay(
     progress("preparing to replay")
     replayed = [_divided(each) for each in searches]
     try:
-        backends = {graph.backend for graph in facts.report.graphs}
-        with Replayer(target, inductor="inductor" in backends) as replayer:
-            search = RemedySearch(replayer, Baseline(facts, results, seed), deadline, progress)
-            search.run([each for each, _ in replayed])
+        search = RemedySearch(replayer, Baseline(facts, results, seed), limits, progress)
+        search.run([each for each, _ in replayed])
     except FullgraphError as error:
         return f"not replayed: {error}"
     finally:

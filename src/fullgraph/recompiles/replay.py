@@ -25,8 +25,7 @@ from fullgraph.recompiles.messages import OUTCOME_FILE, ReplayOutcome, ReplayReq
 # How long importing torch may take.
 _START_SECONDS = 120.0
 # What the first compile imports. Nothing here starts threads or processes.
-_ALWAYS_IMPORTED = ("torch._dynamo.precompile_context", "sympy.tensor.tensor")
-_IMPORTED_BY_INDUCTOR = ("torch._inductor.lowering", "torch._inductor.pattern_matcher")
+_IMPORTED = ("torch._dynamo.precompile_context", "sympy.tensor.tensor")
 _JOINED_ENTRIES = ("_sources", "_values")
 
 
@@ -46,10 +45,9 @@ class Replay(Struct, frozen=True):
 class Replayer:
     """Runs one program again and again."""
 
-    def __init__(self, target: Sequence[str], *, inductor: bool) -> None:
+    def __init__(self, target: Sequence[str]) -> None:
         self._target = tuple(target)
         self._folder = TemporaryDirectory(prefix="fullgraph-")
-        self._imported = (*_ALWAYS_IMPORTED, *(_IMPORTED_BY_INDUCTOR if inductor else ()))
         self._count = 0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -57,7 +55,7 @@ class Replayer:
         if not hasattr(os, "fork"):
             raise ReplayError("this system cannot fork processes")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fullgraph.recompiles.zygote", *self._imported],
+            [sys.executable, "-m", "fullgraph.recompiles.zygote", *_IMPORTED],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip

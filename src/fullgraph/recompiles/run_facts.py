@@ -10,6 +10,7 @@ from statistics import median
 
 from fullgraph.analysis import analyze
 from fullgraph.analysis.eager_calls import calls_of, count_calls
+from fullgraph.analysis.occurrences import qualified_name
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.events import Call, Code, Compile
 from fullgraph.model.report import RecompileGroup, Report
@@ -24,15 +25,14 @@ FunctionKey = tuple[str, str, bool]
 CallKey = tuple[int, int]
 
 
-def function_key(file: str, function: str, resumed_at: int | None) -> FunctionKey:
-    """Return what identifies a function in two runs with different text."""
+def _key(file: str, qualified: str, resumed_at: int | None) -> FunctionKey:
     # A replay knows the script by the name that the user typed.
-    return os.path.realpath(file), function, resumed_at is not None
+    return os.path.realpath(file), qualified, resumed_at is not None
 
 
 def key_of(group: RecompileGroup) -> FunctionKey:
     """Return the function of a group."""
-    return function_key(group.file, group.function, group.resumed_at)
+    return _key(group.file, group.qualified, group.resumed_at)
 
 
 class RunFacts:
@@ -136,4 +136,4 @@ def _quartile(times: list[float], number: int) -> float:
 
 
 def _key_of_code(code: Code) -> FunctionKey:
-    return function_key(code.file, code.function, code.resumed_at)
+    return _key(code.file, qualified_name(code), code.resumed_at)

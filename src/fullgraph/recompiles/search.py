@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from fullgraph.errors import FullgraphError
 from fullgraph.model.report import RecompileGroup
@@ -65,6 +66,13 @@ class GroupSearch:
         return self.waiting.pop(0)
 
 
+class TimeLimits(NamedTuple):
+    """When groups that have a remedy get no further ones, and when nothing is replayed any more."""
+
+    alternatives: float
+    last: float
+
+
 @dataclass(frozen=True)
 class Baseline:
     """The run without remedies that others are compared with."""
@@ -82,11 +90,11 @@ class RemedySearch:
     """Replays candidates until the time is over."""
 
     def __init__(
-        self, replayer: Replayer, baseline: Baseline, deadline: float, progress: Progress
+        self, replayer: Replayer, baseline: Baseline, limits: TimeLimits, progress: Progress
     ) -> None:
         self._replayer = replayer
         self._baseline = baseline
-        self._deadline = deadline
+        self._limits = limits
         self._progress = progress
         self._is_checked = False
         # Why nothing can be replayed; empty if replaying is possible.
@@ -97,14 +105,16 @@ class RemedySearch:
         round_ = 0
         while not self.problem:
             round_ += 1
-            trials = [(each, found) for each in searches if (found := each.next()) is not None]
+            is_late = time.monotonic() > self._limits.alternatives
+            open_ = [each for each in searches if not (is_late and each.verified)]
+            trials = [(each, found) for each in open_ if (found := each.next()) is not None]
             if not trials:
                 return
             for batch in _batches(trials):
                 self._try(batch, f"replaying remedies, round {round_}")
 
     def _remaining(self) -> float:
-        return self._deadline - time.monotonic()
+        return self._limits.last - time.monotonic()
 
     def _try(self, trials: Sequence[_Trial], message: str) -> None:
         """Replay candidates together, and in two halves if the run does not end well."""
