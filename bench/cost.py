@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from bench._timing import verdict
-from fullgraph.model.report import CostReport, Report, load_report
+from fullgraph.model.cost import CostReport
+from fullgraph.model.report import Report, load_report
 
 PROGRAMS = Path(__file__).parent / "cost_programs"
 BERT = Path(__file__).parent / "programs" / "bert.py"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fullgraph.analysis import analyze
+from fullgraph.model.cost import CausePrice, CostReport
 from fullgraph.model.events import (
     FORMAT_VERSION,
     Break,
@@ -21,7 +22,7 @@ from fullgraph.model.events import (
     Resumption,
     Stack,
 )
-from fullgraph.model.report import CausePrice, CostReport, Report
+from fullgraph.model.report import Report
 from fullgraph.model.session import Header, Session
 
 FILE = "/home/model.py"

@@ -23,7 +23,7 @@ from fullgraph.fix.model import (
 )
 from fullgraph.fix.report.model import FixCost, FixPrice
 from fullgraph.fix.trials.runner import run_trial
-from fullgraph.model.report import CausePrice, Estimate
+from fullgraph.model.cost import CausePrice, Estimate
 from fullgraph.render.fix._cost import cost_lines
 from fullgraph.terminal import Terminal
 from tests.fix.causes import root_cause

@@ -16,8 +16,8 @@ from fullgraph.analysis.gap_causes import Category, Part, divide_gap, root_line
 from fullgraph.analysis.occurrences import list_occurrences, qualified_name, site_key
 from fullgraph.analysis.sites import break_sites
 from fullgraph.analysis.state import AnalysisState
+from fullgraph.model.cost import CallCost, CausePrice, CostReport, CostShares, Estimate
 from fullgraph.model.events import Code, Compile, Cost, Gap, Piece
-from fullgraph.model.report import CallCost, CausePrice, CostReport, CostShares, Estimate
 
 # Fewer timed calls say nothing about the next one.
 FEWEST_TIMED = 3

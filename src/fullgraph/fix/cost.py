@@ -31,7 +31,8 @@ from fullgraph.fix.report.model import FixCost, FixPrice
 from fullgraph.fix.search.state import without_fix
 from fullgraph.fix.source.program import ProgramSource
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
-from fullgraph.model.report import CausePrice, Estimate, Report
+from fullgraph.model.cost import CausePrice, Estimate
+from fullgraph.model.report import Report
 from fullgraph.model.session import load_all
 
 # Fewer steady rounds, in which nothing was compiled, say nothing.

@@ -27,13 +27,20 @@ class NamedChange(Protocol):
     """What a `GuardChange` and a `RecompileGroup` have in common."""
 
     @property
-    def kind(self) -> ChangeKind: ...
+    def kind(self) -> ChangeKind:
+        """What about the value changes."""
+
     @property
-    def place(self) -> str: ...
+    def place(self) -> str:
+        """Where the value comes from."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The value's name in the program."""
+
     @property
-    def dim(self) -> int | None: ...
+    def dim(self) -> int | None:
+        """The dimension of a size or a stride."""
 
 
 def change_title(change: NamedChange) -> str:

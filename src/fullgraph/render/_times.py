@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fullgraph.model.report import Estimate
+from fullgraph.model.cost import Estimate
 
 
 def interval(estimate: Estimate) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fullgraph.model.report import CausePrice, CostReport, Report, load_report
+from fullgraph.model.cost import CausePrice, CostReport
+from fullgraph.model.report import Report, load_report
 from tests.conftest import PROGRAMS, Cli
 
 PROGRAM = PROGRAMS / "cost.py"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from fullgraph.fix.model import GuardCost, Refusal, RejectedCandidate, Settings
+from fullgraph.model.cost import Estimate
 from fullgraph.model.events import Frame
 from fullgraph.model.fix_kinds import Kind, Safety
-from fullgraph.model.report import Estimate
 
 # The history of the format.
 #   1  the first

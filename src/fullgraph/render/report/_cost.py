@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.model.report import CallCost, CausePrice, CostReport
+from fullgraph.model.cost import CallCost, CausePrice, CostReport
 from fullgraph.render._times import interval, milliseconds
 from fullgraph.render.report._phrases import count, short_name
 from fullgraph.terminal import one_line
