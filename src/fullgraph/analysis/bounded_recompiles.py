@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fullgraph.model.changes import ENUMERATION
 from fullgraph.model.events import ChangeKind, GuardChange
 
 # What has few values by nature, and how many of them are right.
@@ -36,7 +37,10 @@ def is_bounded(change: GuardChange, values: Sequence[str], seen_again: bool) -> 
     """
     distinct = len(set(values))
     if change.note and change.kind == "type":
+        # A class that is created again is another one each time.
         return False
+    if change.note == ENUMERATION:
+        return distinct <= _FEW
     if change.kind == "str":
         return seen_again and distinct <= _FEW
     return distinct <= _FINITE.get(change.kind, 0)

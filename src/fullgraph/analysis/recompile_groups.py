@@ -7,7 +7,7 @@ differs from the piece that fits best, because anything else did not have to be 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fullgraph.analysis.bounded_recompiles import is_bounded, why_not_bounded
@@ -19,7 +19,7 @@ from fullgraph.analysis.user_lines import user_lines
 from fullgraph.analysis.user_lines.observed import GroupMember
 from fullgraph.analysis.values_at_breaks import name_at_break
 from fullgraph.model.changes import change_title
-from fullgraph.model.events import Code, GuardChange, Recompile
+from fullgraph.model.events import Code, GuardChange, GuardFailure, Recompile
 from fullgraph.model.report import RecompileGroup
 
 _MOST_TIED = 5
@@ -101,16 +101,21 @@ def _closest(event: Recompile) -> Sequence[GuardChange]:
 
     Dynamo lists the code that ran last first, so that one decides between equally good ones.
     """
-    known = [failure.changes for failure in event.failures if failure.changes]
+    known = [failure for failure in event.failures if failure.changes]
     if not known:
         return [_from_text(event)]
-    closest = min(known, key=lambda changes: _distance(changes))
+    closest = min(known, key=_distance).changes
     return sorted(closest, key=lambda change: (_PLACES.index(change.place), len(change.source)))
 
 
-def _distance(changes: Iterable[GuardChange]) -> int:
-    """Return how many things changed; a change that cannot be named counts more."""
-    return sum(10 if change.kind == "other" else 1 for change in changes)
+def _distance(failure: GuardFailure) -> int:
+    """Return how much changed: the guards that failed, also those inside of another container.
+
+    A mode counts once, though the guard of every tensor fails. What has no name counts more.
+    """
+    changes = sum(1 if change.before else 10 for change in failure.changes)
+    has_mode = any(change.place == "torch" for change in failure.changes)
+    return changes if has_mode else max(changes, len(failure.failed))
 
 
 def _from_text(event: Recompile) -> GuardChange:

@@ -21,7 +21,9 @@ _IMPORT_PREFIX = "__import_"
 _BUILTINS_PREFIX = "__builtins_dict__"
 # The dictionaries in which a module keeps what its users read as attributes.
 _MODULE_DICTS = frozenset({"_modules", "_parameters", "_buffers", "__dict__"})
-_INTERNAL_NAME = re.compile(r"___\w+|\b0x[0-9a-f]+\b|\b\d{9,}\b")
+# Attributes that are not part of a name: the value itself is meant.
+_HIDDEN = frozenset({"__class__", "__code__", "__func__", *_MODULE_DICTS})
+_INTERNAL_NAME = re.compile(r"(?<!\w)___|\b0x[0-9a-f]+\b|\b\d{9,}\b")
 _UNNAMED = "a value"
 
 
@@ -160,11 +162,16 @@ def _place(tree: ast.expr, frame: FrameFacts) -> ChangePlace:
         attributes = attributes[1:]
     if "_parameters" in attributes:
         return "parameter"
-    if attributes:
+    if attributes and not _is_part_of_range(tree, frame):
         return "attribute"
     if scope == "G":
         return "global"
     return _place_of_local(root, frame)
+
+
+def _is_part_of_range(tree: ast.expr, frame: FrameFacts) -> bool:
+    """Return whether this is the start, stop or step of a range, which nobody can write."""
+    return isinstance(tree, ast.Attribute) and isinstance(_evaluated(tree.value, frame), range)
 
 
 def _place_of_local(name: str, frame: FrameFacts) -> ChangePlace:
@@ -194,7 +201,7 @@ def _name(node: ast.expr, frame: FrameFacts) -> str:
             return _name_of_default(node, frame)
         case ast.Attribute(value=ast.Subscript(value=inner), attr="cell_contents"):
             return _name_of_cell(node, inner, frame)
-        case ast.Attribute(value=inner, attr="__class__" | "__code__" | "__func__"):
+        case ast.Attribute(value=inner, attr=attr) if attr in _HIDDEN:
             return _name(inner, frame)
         case ast.Attribute(value=inner, attr=attr):
             return f"{_name(inner, frame)}.{attr}"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from fullgraph.capture.guard_changes import (
+from fullgraph.capture.changes import (
     FailedGuard,
     backend_changes,
     changes_of_entry,

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from fullgraph.model.events import ChangeKind
 
+# The note about a value that is one of few objects.
+ENUMERATION = "a member of an enumeration"
+
 _PARTS: dict[str, str] = {
     "stride": "strides",
     "rank": "number of dimensions",

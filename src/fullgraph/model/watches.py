@@ -24,3 +24,6 @@ class Watch(Struct, frozen=True, omit_defaults=True):
     # The class of the object that has an attribute, if only that is known: the function that is
     # compiled is not the one that is called, so `source` has no meaning in the call.
     holder: str = ""
+    # Whether only a write after the first call of the function counts: a parameter can also change
+    # without being assigned.
+    after_first_call: bool = False

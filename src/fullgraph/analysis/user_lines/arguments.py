@@ -79,7 +79,7 @@ def _fits(call: ast.Call, function: Function, names: list[str]) -> bool:
         return False
     if starred or any(each.arg is None for each in call.keywords):
         return True
-    optional = {parameter.arg for parameter, _ in _defaults(arguments)}
+    optional = {parameter.arg for parameter, _ in defaults_of(arguments)}
     return all(name in keywords or name in optional for name in names[given:])
 
 
@@ -103,12 +103,13 @@ def _keyword(call: ast.Call, name: str) -> list[Argument]:
 def _default(arguments: ast.arguments, name: str) -> list[Argument]:
     return [
         Argument(default, is_default=True)
-        for parameter, default in _defaults(arguments)
+        for parameter, default in defaults_of(arguments)
         if parameter.arg == name
     ]
 
 
-def _defaults(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
+def defaults_of(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
+    """Return the parameters that have a default, each with it."""
     positional = [*arguments.posonlyargs, *arguments.args]
     with_default = positional[len(positional) - len(arguments.defaults) :]
     keyword_only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -33,17 +34,19 @@ def parameters_of(scope: Scope) -> list[ast.arg]:
     return [*given.posonlyargs, *given.args, *given.kwonlyargs, *extra]
 
 
-def own_nodes(scope: Scope) -> Iterator[ast.AST]:
-    """Yield the nodes that run in a scope itself: not those in functions and classes inside it.
+@lru_cache(maxsize=256)
+def own_nodes(scope: Scope) -> tuple[ast.AST, ...]:
+    """Return the nodes that run in a scope itself: not those in functions and classes inside it.
 
     Comprehensions are included, because an assignment expression in one binds a name outside of it.
-    The functions and classes themselves are yielded as well: their statement binds their name.
+    The functions and classes themselves are included as well: their statement binds their name.
     """
+    found: list[ast.AST] = []
     body = scope.body if isinstance(scope.body, list) else [scope.body]
     pending: list[ast.AST] = list(reversed(body))
     while pending:
         node = pending.pop()
-        yield node
+        found.append(node)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             pending += [*node.decorator_list, *_defaults(node.args)]
         elif isinstance(node, ast.Lambda):
@@ -52,6 +55,7 @@ def own_nodes(scope: Scope) -> Iterator[ast.AST]:
             pending += [*node.decorator_list, *node.bases]
         else:
             pending += reversed(list(ast.iter_child_nodes(node)))
+    return tuple(found)
 
 
 def _defaults(arguments: ast.arguments) -> list[ast.expr]:
@@ -61,20 +65,9 @@ def _defaults(arguments: ast.arguments) -> list[ast.expr]:
 def bindings_in(scope: Scope, name: str) -> list[ast.AST]:
     """Return every parameter, statement or expression of a scope itself that binds a name."""
     found: list[ast.AST] = [each for each in parameters_of(scope) if each.arg == name]
-    hidden = _comprehension_targets(scope)
-    for node in own_nodes(scope):
-        if id(node) not in hidden and not bound_names(node).isdisjoint((name, "*")):
-            found.append(node)
+    wanted = (name, "*")
+    found += [node for node in own_nodes(scope) if not bound_names(node).isdisjoint(wanted)]
     return found
-
-
-def _comprehension_targets(scope: Scope) -> set[int]:
-    return {
-        id(target)
-        for node in own_nodes(scope)
-        if isinstance(node, ast.comprehension)
-        for target in ast.walk(node.target)
-    }
 
 
 def bound_names(node: ast.AST) -> set[str]:
@@ -137,6 +130,13 @@ def _join(*states: State) -> State:
     return frozenset().union(*known) if known else None
 
 
+class _Raised:
+    """Collects the states in which an exception may be raised."""
+
+    def __init__(self, state: State = None) -> None:
+        self.state = state
+
+
 class _Loop:
     """Collects the states in which a loop is left, and in which its next round starts."""
 
@@ -153,7 +153,7 @@ class _Walker:
         # The loops and `finally` blocks around the current statement.
         self._around: list[_Loop | list[ast.stmt]] = []
         # For each `try` or `with` around it, the states in which an exception may be raised.
-        self._raised: list[list[State]] = []
+        self._raised: list[_Raised] = []
 
     def run(self, body: Sequence[ast.stmt], state: State) -> State:
         """Return the state after some statements."""
@@ -171,15 +171,15 @@ class _Walker:
             return state
         after = state
         for binding, is_certain in _assignment_expressions(node):
-            if self._name in bound_names(binding):
+            if binding.target.id == self._name:
                 after = frozenset({binding}) | (frozenset() if is_certain else after)
         if id(node) in self._context:
             self.at_use |= state | after
         return after
 
     def _may_raise(self, state: State) -> None:
-        for states in self._raised:
-            states.append(state)
+        for raised in self._raised:
+            raised.state = _join(raised.state, state)
 
     def _bind(self, names: set[str], node: ast.AST, state: State) -> State:
         if state is None:
@@ -285,17 +285,16 @@ class _Walker:
             if item.optional_vars is not None:
                 self.evaluate(item.optional_vars, state)
                 state = self._bind(bound_names(item), item, state)
-        raised: list[State] = []
+        raised = _Raised()
         self._raised.append(raised)
         after = self.run(node.body, state)
         self._raised.pop()
         if all(_never_suppresses(item.context_expr) for item in node.items):
             return after
-        return _join(after, *raised)
+        return _join(after, raised.state)
 
     def _try(self, node: ast.Try, state: State) -> State:
-        raised: list[State] = [state]
-        outside: list[State] = []
+        raised, outside = _Raised(state), _Raised()
         if node.finalbody:
             self._around.append(node.finalbody)
             self._raised.append(outside)
@@ -303,13 +302,13 @@ class _Walker:
         after = self.run(node.body, state)
         self._raised.pop()
         after = self.run(node.orelse, after)
-        caught = [self._handle(handler, _join(*raised)) for handler in node.handlers]
+        caught = [self._handle(handler, raised.state) for handler in node.handlers]
         after = _join(after, *caught)
         if not node.finalbody:
             return after
         self._around.pop()
         self._raised.pop()
-        unhandled = self.run(node.finalbody, _join(*raised, *outside))
+        unhandled = self.run(node.finalbody, _join(raised.state, outside.state))
         self._may_raise(unhandled)
         return self.run(node.finalbody, after)
 
@@ -360,10 +359,15 @@ def _never_suppresses(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in _NEVER_SUPPRESS
 
 
-def _assignment_expressions(
-    node: ast.AST, is_certain: bool = True
-) -> Iterator[tuple[ast.NamedExpr, bool]]:
-    """Yield the assignment expressions of an expression, and whether each is always evaluated."""
+@lru_cache(maxsize=4096)
+def _assignment_expressions(node: ast.AST) -> tuple[tuple[ast.NamedExpr, bool], ...]:
+    """Return the assignment expressions of a node, and whether each is always evaluated."""
+    if not any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+        return ()
+    return tuple(_evaluated(node, True))
+
+
+def _evaluated(node: ast.AST, is_certain: bool) -> Iterator[tuple[ast.NamedExpr, bool]]:
     parts: list[tuple[ast.AST, bool]]
     match node:
         case ast.Lambda(args=arguments):
@@ -384,6 +388,6 @@ def _assignment_expressions(
         case _:
             parts = [(each, True) for each in ast.iter_child_nodes(node)]
     for part, is_evaluated in parts:
-        yield from _assignment_expressions(part, is_certain and is_evaluated)
+        yield from _evaluated(part, is_certain and is_evaluated)
     if isinstance(node, ast.NamedExpr):
         yield node, is_certain

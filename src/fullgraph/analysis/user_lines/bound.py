@@ -189,7 +189,7 @@ class BindingFinder:
         call = caller.call_at(self._frames[above])
         if call is None or not _calls(call, function, caller):
             return None
-        return self._frames[above]
+        return caller.frame(call)
 
     def _candidates(
         self, file: SourceFile, name: str, use: ast.AST, scope: Scope, owner: Scope
@@ -223,8 +223,8 @@ def writers_in_functions(file: SourceFile, owner: Scope, name: str) -> list[ast.
     """Return what binds a name of a scope from inside of other functions, as with `global`."""
     declaration = ast.Global if isinstance(owner, ast.Module) else ast.Nonlocal
     found: list[ast.AST] = []
-    for node in ast.walk(owner):
-        if node is owner or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    for node in file.functions:
+        if node is owner or not any(each is owner for each in file.around(node)):
             continue
         declared = any(
             isinstance(each, declaration) and name in each.names for each in own_nodes(node)
@@ -276,7 +276,7 @@ def _part_is_stored(file: SourceFile, value: ast.expr) -> bool:
     """Return whether the file stores an attribute or an item that an expression reads."""
     attributes = {node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)}
     holders = {_first_name(node) for node in ast.walk(value) if isinstance(node, ast.Subscript)}
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             if isinstance(node, ast.Attribute) and node.attr in attributes:
                 return True

@@ -12,6 +12,7 @@ from fullgraph.model.events import Call, Frame, GuardChange, Recompile, Write
 from fullgraph.model.watches import Watch
 
 _GLOBAL = re.compile(r"^G\['(\w+)'\]$")
+_PARAMETER = re.compile(r"\._parameters\['(\w+)'\]$")
 _WRITTEN = frozenset({"attribute", "parameter", "global", "default", "closure"})
 
 
@@ -92,6 +93,9 @@ def watch_of_write(member: GroupMember, call: Call) -> Watch | None:
     name = _GLOBAL.match(change.source)
     if change.place == "global" and name is not None:
         return Watch(change.source, "global", name[1], (), code.file)
+    parameter = _PARAMETER.search(change.source)
+    if change.place == "parameter" and parameter is not None and is_called:
+        return Watch(change.source, "attribute", parameter[1], (), after_first_call=True)
     attribute = attribute_of(change)
     holder = "" if is_called else change.holder
     if not attribute or not (is_called or holder):

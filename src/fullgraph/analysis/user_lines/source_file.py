@@ -35,6 +35,20 @@ class SourceFile:
         }
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """All functions of the file."""
+        return [node for node in self.nodes if isinstance(node, FUNCTIONS)]
+
+    @cached_property
+    def _calls(self) -> list[ast.Call]:
+        return [node for node in self.nodes if isinstance(node, ast.Call)]
+
+    @cached_property
     def imports(self) -> dict[str, str]:
         """What each imported name refers to."""
         return imports_of(self.tree)
@@ -45,7 +59,7 @@ class SourceFile:
         return any(
             (isinstance(node, ast.Name) and node.id in _HIDDEN_WRITES)
             or (isinstance(node, ast.Attribute) and node.attr in _HIDDEN_WRITES)
-            for node in ast.walk(self.tree)
+            for node in self.nodes
         )
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -62,11 +76,7 @@ class SourceFile:
 
     def call_at(self, frame: Frame) -> ast.Call | None:
         """Return the call that a frame was in; None if its line does not tell which one it was."""
-        calls = [
-            node
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Call) and node.lineno <= frame.line <= _last_line(node)
-        ]
+        calls = [node for node in self._calls if node.lineno <= frame.line <= _last_line(node)]
         if frame.end_column is None:
             return calls[0] if len(calls) == 1 else None
         last = frame.end_line or frame.line
@@ -80,9 +90,8 @@ class SourceFile:
         """Return the definition of a function that was compiled; None if it is not there."""
         found = [
             node
-            for node in ast.walk(self.tree)
-            if isinstance(node, FUNCTIONS)
-            and function_name(node) == code.function
+            for node in self.functions
+            if function_name(node) == code.function
             and code.line in (_first_line(node), node.lineno)
         ]
         return found[0] if len(found) == 1 else None

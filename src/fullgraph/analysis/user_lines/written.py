@@ -12,9 +12,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from fullgraph.analysis.user_lines.bindings import UNBOUND, Scope, bindings_in, reaching_bindings
+from fullgraph.analysis.user_lines.arguments import defaults_of
+from fullgraph.analysis.user_lines.bindings import (
+    FUNCTIONS,
+    UNBOUND,
+    Scope,
+    bindings_in,
+    reaching_bindings,
+)
 from fullgraph.analysis.user_lines.bound import owner_of, running_call, writers_in_functions
-from fullgraph.analysis.user_lines.source_file import SourceFile
+from fullgraph.analysis.user_lines.source_file import SourceFile, function_name
 from fullgraph.model.events import Code, Frame, GuardChange
 
 _GLOBAL = re.compile(r"^G\['(\w+)'\]$")
@@ -92,13 +99,13 @@ class WriterFinder:
         return any(
             isinstance(node, ast.ClassDef) and node.name == name
             for file in self._files
-            for node in ast.walk(file.tree)
+            for node in file.nodes
         )
 
     def _attribute(self, name: str) -> list[Writer] | None:
         found: list[Writer] = []
         for file in self._files:
-            for node in ast.walk(file.tree):
+            for node in file.nodes:
                 if _may_write_any(node) or _is_field(file, node, name):
                     return None
                 if _writes_attribute(node, name):
@@ -113,7 +120,7 @@ class WriterFinder:
         if found is None:
             return None
         for file in self._files:
-            for node in ast.walk(file.tree):
+            for node in file.nodes:
                 if not isinstance(node, ast.Attribute) or node.attr != name:
                     continue
                 around = file.parents.get(id(node))
@@ -144,7 +151,7 @@ class WriterFinder:
         nodes |= frozenset(writers_in_functions(file, file.tree, name))
         found = [Writer(file, node) for node in nodes]
         for other in self._files:
-            for node in ast.walk(other.tree):
+            for node in other.nodes:
                 if _may_write_any(node):
                     return None
                 if _writes_attribute(node, name) and _is_module(other, node):
@@ -182,7 +189,7 @@ class WriterFinder:
         uses = [
             Writer(file, node)
             for file in self._files
-            for node in ast.walk(file.tree)
+            for node in file.nodes
             if (isinstance(node, ast.Name) and node.id == function.name)
             or (isinstance(node, ast.Attribute) and node.attr == function.name)
         ]
@@ -194,24 +201,27 @@ class WriterFinder:
 
     def _default(self, change: GuardChange) -> list[Writer] | None:
         match = _DEFAULTS.search(change.source)
+        is_global = change.source.startswith("G[")
         found: list[Writer] = []
         for file in self._files:
-            for node in ast.walk(file.tree):
+            for node in file.nodes:
                 if _may_write_any(node):
                     return None
                 if _writes_attribute(node, "__defaults__", "__kwdefaults__"):
-                    if match is not None and _is_of_another_function(file, node, match[1]):
+                    if is_global and match and _is_of_another_function(file, node, match[1]):
                         continue
                     found.append(Writer(file, _statement_of(file, node)))
-                elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    is_named = match is None or node.name == match[1]
-                    if is_named and _can_run_again(file, node):
+                elif isinstance(node, FUNCTIONS) and _can_run_again(file, node):
+                    # A parameter that holds the function may have any name.
+                    is_named = not is_global or match is None or function_name(node) == match[1]
+                    defaults = [parameter.arg for parameter, _ in defaults_of(node.args)]
+                    if is_named and change.name in defaults:
                         found.append(Writer(file, node))
         return _distinct(found)
 
 
 def _owners_of_free(file: SourceFile, name: str) -> Iterator[Scope]:
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         reads = any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))

@@ -35,14 +35,14 @@ from fullgraph.model.watches import Watch
 WATCH_VARIABLE = "FULLGRAPH_WATCH"
 _EAGER = "force_eager"
 # The object that has an attribute, also where a module keeps it in a dictionary.
-_ATTRIBUTE = re.compile(r"^(.*?)(?:\.(?:__dict__|_modules|_buffers)\['\w+'\]|\.\w+)$")
+_ATTRIBUTE = re.compile(r"^(.*?)(?:\.(?:__dict__|_modules|_buffers|_parameters)\['\w+'\]|\.\w+)$")
 _DEFAULTS = re.compile(r"^(.*)\.__(?:kw)?defaults__\[.*\]$")
 _DEFAULT_NAMES = frozenset({"__defaults__", "__kwdefaults__"})
 _SIMPLE = (int, float, str, bool, bytes, type(None))
 _UNKNOWN = object()
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # Lines and instructions that are traced at most, which takes about two seconds.
-_MOST_STEPS = 2_000_000
+_MOST_STEPS = 1_000_000
 
 Emit = Callable[[Event], None]
 
@@ -52,6 +52,8 @@ class _Written(NamedTuple):
     value: Any
     # The names of the module, for a global.
     names: dict[str, Any] | None = None
+    # How many calls of compiled functions had started.
+    calls: int = 0
 
 
 class _Pending(NamedTuple):
@@ -88,12 +90,15 @@ class WriteTracer:
         self._callers = CallerLines()
         # By the id of a code object; None for one that is not traced.
         self._plans: dict[int, tuple[CodeType, _Plan | None]] = {}
+        self._described: dict[tuple[int, Store], Frame] = {}
         # A store that is about to happen, by the frame.
         self._pending: dict[int, _Pending] = {}
         self._bound: dict[tuple[int, str], Frame] = {}
         self._globals: dict[tuple[str, str], _Written] = {}
         self._cells: dict[tuple[str, str], _Written] = {}
         self._attributes: dict[tuple[int, str], tuple[Any, _Written]] = {}
+        self._calls = 0
+        self._first_calls: dict[int, int] = {}
         self._stopped = False
         self._steps = 0
 
@@ -148,11 +153,12 @@ class WriteTracer:
         except TypeError:
             # It stays alive, so that no other object gets its id.
             kept = holder
-        self._attributes[key] = (kept, _Written(frame, value))
+        self._attributes[key] = (kept, _Written(frame, value, calls=self._calls))
 
     def trace(self, frame: FrameType, event: str, _: Any) -> Any:
         """Return the function that traces a new frame; None if nothing is watched in it."""
-        plan = self._plan_of(frame.f_code)
+        known = self._plans.get(id(frame.f_code))
+        plan = known[1] if known is not None else self._plan_of(frame.f_code)
         if plan is None:
             return None
         if plan.arguments and not frame.f_code.co_flags & _SUSPENDED:
@@ -259,24 +265,30 @@ class WriteTracer:
             self._globals[file, store.name] = _Written(at, value, names)
 
     def _at(self, frame: FrameType, store: Store) -> Frame:
-        described = describe_frame(frame)
-        if described.line == store.line:
-            return described
-        code = linecache.getline(described.file, store.line).strip()
-        return Frame(described.file, store.line, described.function, code=code)
+        # Plans keep the code object, so that its id stays its own.
+        key = (id(frame.f_code), store)
+        if key not in self._described:
+            described = describe_frame(frame)
+            if described.line != store.line:
+                text = linecache.getline(described.file, store.line).strip()
+                described = Frame(described.file, store.line, described.function, code=text)
+            self._described[key] = described
+        return self._described[key]
 
     def before_call(self, call: CompiledCall, wrapper: FrameType) -> None:
         """Emit the lines that are wanted at a call that starts."""
+        self._calls += 1
+        first = self._first_calls.setdefault(call.target.number, self._calls)
         watches = self._by_call.get((call.target.number, call.number), ())
         if self._stopped or sys.gettrace() != self.trace:
             return
         for watch in watches:
-            found = self._look_up(watch, wrapper)
+            found = self._look_up(watch, wrapper, first)
             if found is not None:
                 event = Write(call.target.number, call.number, watch.source, found, call.caller)
                 self._emit(event)
 
-    def _look_up(self, watch: Watch, wrapper: FrameType) -> Frame | None:
+    def _look_up(self, watch: Watch, wrapper: FrameType, first: int) -> Frame | None:
         match watch.scope:
             case "local":
                 return self._bound_in_caller(watch, wrapper)
@@ -285,7 +297,7 @@ class WriteTracer:
             case "cell":
                 return self._written_cell(watch, wrapper)
             case "attribute":
-                return self._written_attribute(watch, wrapper)
+                return self._written_attribute(watch, wrapper, first)
             case "default":
                 return self._written_default(watch, wrapper)
         return None
@@ -313,19 +325,23 @@ class WriteTracer:
         value = _cells_of(function).get(watch.name, _UNKNOWN)
         return written.frame if value is written.value else None
 
-    def _written_attribute(self, watch: Watch, wrapper: FrameType) -> Frame | None:
+    def _written_attribute(self, watch: Watch, wrapper: FrameType, first: int) -> Frame | None:
         if watch.holder:
             return self._written_for_class(watch)
         match = _ATTRIBUTE.match(watch.source)
         holder = _UNKNOWN if match is None else _evaluate(match[1], wrapper)
         kept = self._attributes.get((id(holder), watch.name))
-        return None if kept is None else kept[1].frame
+        if kept is None or (watch.after_first_call and kept[1].calls < first):
+            return None
+        return kept[1].frame
 
     def _written_default(self, watch: Watch, wrapper: FrameType) -> Frame | None:
         match = _DEFAULTS.match(watch.source)
         function = _target(wrapper) if match is None else _evaluate(match[1], wrapper)
         found = [self._attributes.get((id(function), name)) for name in _DEFAULT_NAMES]
         frames = {kept[1].frame for kept in found if kept is not None}
+        if not frames and isinstance(function, FunctionType):
+            return _definition(function.__code__)
         return frames.pop() if len(frames) == 1 else None
 
     def _written_for_class(self, watch: Watch) -> Frame | None:
@@ -376,6 +392,15 @@ def _member(holder: Any, name: str) -> Any:
     if isinstance(holder, FunctionType):
         return getattr(holder, name, _UNKNOWN)
     return getattr(holder, "__dict__", {}).get(name, _UNKNOWN)
+
+
+def _definition(code: CodeType) -> Frame | None:
+    """Return the line that defined a function; None if that is done only once."""
+    if "<locals>" not in code.co_qualname:
+        return None
+    outer = code.co_qualname.split(".<locals>")[-2].rpartition(".")[2]
+    text = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+    return Frame(code.co_filename, code.co_firstlineno, outer, code=text)
 
 
 def _class_name(kept: Any) -> str:
