@@ -21,6 +21,8 @@ _MOST_HASHES = 5
 _LINE = re.compile(r"  # (?:(?P<code>.*?)  # )?(?P<file>\S[^#\n]*?):(?P<line>\d+) in (?P<name>\S+)")
 
 
+# The same guards fail again with each recompile.
+@lru_cache(maxsize=4096)
 def without_comment(part: str) -> str:
     """Return the condition of a guard, without the comment behind it."""
     ends = [match.start() for match in _COMMENT.finditer(part)]
@@ -38,6 +40,7 @@ def _is_expression(text: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=4096)
 def line_of_guard(part: str, own_file: str) -> Frame | None:
     """Return the line that torch names as the reason for a guard; None if it names none.
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -94,7 +95,9 @@ def readable(expression: str, frame: FrameFacts) -> str:
     return _without_internals(_name(tree, frame) if tree is not None else expression)
 
 
+@lru_cache(maxsize=4096)
 def _parse(source: str) -> ast.expr | None:
+    """Return the syntax tree, which nobody may change; None if the text is no expression."""
     try:
         return ast.parse(source.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -19,7 +19,7 @@ from fullgraph.capture.changes import (
 )
 from fullgraph.capture.guard_lines import without_comment
 from fullgraph.capture.guard_sources import FrameFacts
-from fullgraph.model.events import GuardFailure
+from fullgraph.model.events import GuardChange, GuardFailure
 
 # These compare several values and keep state between calls, so one alone says nothing.
 RELATIONAL = frozenset(
@@ -38,6 +38,8 @@ _NO_ALIASING = "NO_TENSOR_ALIASING"
 _CONDITION = "LAMBDA_GUARD"
 _DIM_MARKING = "_has_dynamo_dim_marking"
 _MAX_GUARDS = 50
+# The entries that are compared value by value. Dynamo lists the one that ran last first.
+_MAX_ENTRIES = 32
 
 
 def failed_guards(
@@ -50,10 +52,9 @@ def failed_guards(
         first = _readable(reason)
         found = _failed(entry.guard_manager, values)
         texts = _distinct([first, *(_readable(_describe_part(guard)) for guard in found.guards)])
-        facts = replace(frame, evaluate=found.evaluate)
-        changes = changes_of_entry(found.guards, first, facts)
-        if not changes and reasons.backend is not None:
-            changes = backend_changes(getattr(entry, "backend", None), reasons.backend)
+        changes: tuple[GuardChange, ...] = ()
+        if index < _MAX_ENTRIES:
+            changes = _changes(entry, found, first, frame, reasons.backend)
         failures.append(
             GuardFailure(
                 str(getattr(entry, "compile_id", "")),
@@ -62,6 +63,15 @@ def failed_guards(
             )
         )
     return tuple(failures)
+
+
+def _changes(
+    entry: Any, found: _Failed, reason: str, frame: FrameFacts, backend: Any
+) -> tuple[GuardChange, ...]:
+    changes = changes_of_entry(found.guards, reason, replace(frame, evaluate=found.evaluate))
+    if not changes and backend is not None:
+        return backend_changes(getattr(entry, "backend", None), backend)
+    return changes
 
 
 class Reasons(NamedTuple):
