@@ -26,7 +26,10 @@ def test_importing_fullgraph_imports_nothing_slow() -> None:
     assert not modules & {*SLOW, "msgspec", "click"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["report", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["run", "--help"], ["report", "--help"], ["recompiles", "--help"]],
+)
 def test_help_imports_nothing_slow(arguments: list[str]) -> None:
     modules = imported(
         "from fullgraph.commands import cli\n"

@@ -11,8 +11,8 @@ from fullgraph.fix.source.edits import apply_edits
 from fullgraph.model.events import Frame
 from fullgraph.recompiles.source_changes import (
     PassedArgument,
+    part_of_argument,
     statements_before,
-    suffix_of,
     with_option,
 )
 
@@ -93,6 +93,19 @@ def test_a_call_that_may_not_run_or_not_first_is_left_alone(text: str) -> None:
     assert marked(text) is None
 
 
-def test_a_part_of_an_argument_is_named_after_it() -> None:
-    assert suffix_of("L['batch']['x']") == "['x']"
-    assert suffix_of("L['x']") == ""
+@pytest.mark.parametrize(
+    ("signature", "source", "suffix"),
+    [
+        ("batch", "L['batch']['x']", "['x']"),
+        ("x", "L['x']", ""),
+        ("*args", "L['args'][0]", ""),
+        ("*args", "L['args'][0].values", ".values"),
+        ("**options", "L['options']['x'][1]", "[1]"),
+    ],
+)
+def test_the_part_of_an_argument_follows_its_expression(
+    signature: str, source: str, suffix: str
+) -> None:
+    function = ast.parse(f"def f({signature}): pass").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    assert part_of_argument(source, function) == suffix

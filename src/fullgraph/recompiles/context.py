@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -12,6 +13,9 @@ from fullgraph.model.owners import YOURS, Owners
 from fullgraph.model.report import RecompileGroup
 from fullgraph.model.results import CompiledAt
 from fullgraph.model.session import Session
+
+# Where torch compiles a module of its own: a function that passes all arguments on.
+_WRAPPER = "torch/_dynamo/external_utils.py"
 
 
 class ProgramContext:
@@ -105,6 +109,8 @@ class ProgramContext:
 
     def is_called_directly(self, group: RecompileGroup) -> bool:
         """Return whether the function of a group is itself what the program compiles."""
+        if group.file.replace(os.sep, "/").endswith(_WRAPPER):
+            return True
         codes = {(call.code.file, call.code.function) for call in self._calls_of(group)}
         return group.resumed_at is None and codes <= {(group.file, group.function)}
 
@@ -131,6 +137,8 @@ class ProgramContext:
         sites = [
             each.site for each in self._targets if (each.code.file, each.code.function) in codes
         ]
+        if not self._targets:
+            return self._likely_compile_calls(group)
         found: dict[tuple[str, int, int], tuple[SourceFile, ast.expr]] = {}
         for site in sites:
             node = self._compile_call(site)
@@ -138,6 +146,28 @@ class ProgramContext:
                 return []
             found[node[0].path, node[1].lineno, node[1].col_offset] = node
         return list(found.values())
+
+    def _likely_compile_calls(self, group: RecompileGroup) -> list[tuple[SourceFile, ast.expr]]:
+        """Return the decorator of the function, or the only call of `torch.compile` in its files.
+
+        Only for sessions that do not know where functions are compiled.
+        """
+        frames = [frame for frame in (group.called_at,) if frame is not None]
+        paths = dict.fromkeys([group.file, *(each.file for each in frames), self.main_file])
+        files = [self.source(path) for path in paths if path and self.is_yours(path)]
+        calls: list[tuple[SourceFile, ast.expr]] = []
+        for file in {each.path: each for each in files if each is not None}.values():
+            function = file.function_of(self.code_of(group)) if file.path == group.file else None
+            for decorator in getattr(function, "decorator_list", []):
+                named = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if _is_compile(named):
+                    return [(file, decorator)]
+            calls += [
+                (file, node)
+                for node in ast.walk(file.tree)
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.compile"
+            ]
+        return calls if len(calls) == 1 else []
 
     def _compile_call(self, site: Frame | None) -> tuple[SourceFile, ast.expr] | None:
         file = self.source(site.file) if site is not None and self.is_yours(site.file) else None

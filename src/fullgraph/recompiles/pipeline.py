@@ -33,7 +33,7 @@ from fullgraph.recompiles.report import (
     RecompilesSummary,
     Remedy,
 )
-from fullgraph.recompiles.run_facts import RunFacts
+from fullgraph.recompiles.run_facts import RunFacts, key_of
 from fullgraph.recompiles.search import Baseline, GroupSearch, RemedySearch, TimeLimits, Tried
 from fullgraph.recompiles.writes import find_writes
 
@@ -204,7 +204,9 @@ def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main
         )
         for each, found in zip(searches, chosen, strict=True)
     )
-    calls = [each.group.calls for each in searches if each.group.calls is not None]
+    # Groups of one function share its calls.
+    by_function = {key_of(each.group): each.group.calls for each in searches}
+    calls = [each for each in by_function.values() if each is not None]
     return Advice(
         RecompilesReport(
             format=RECOMPILES_FORMAT,

@@ -24,6 +24,7 @@ from fullgraph.recompiles.messages import OUTCOME_FILE, ReplayOutcome, ReplayReq
 
 # How long importing torch may take.
 _START_SECONDS = 120.0
+_STOP_SECONDS = 5.0
 # What the first compile imports. Nothing here starts threads or processes.
 _IMPORTED = ("torch._dynamo.precompile_context", "sympy.tensor.tensor")
 _JOINED_ENTRIES = ("_sources", "_values")
@@ -53,9 +54,10 @@ class Replayer:
 
     def __enter__(self) -> Replayer:
         if not hasattr(os, "fork"):
-            raise ReplayError("this system cannot fork processes")
+            return self
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fullgraph.recompiles.zygote", *_IMPORTED],
+            # With -P, files in the working directory do not hide modules.
+            [sys.executable, "-P", "-m", "fullgraph.recompiles.zygote", *_IMPORTED],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip
@@ -68,10 +70,13 @@ class Replayer:
         traceback: TracebackType | None,
     ) -> None:
         if self._process is not None:
-            if self._process.stdin is not None:
-                self._process.stdin.close()
-            self._process.kill()
-            self._process.wait()
+            # It stops the program that it is replaying.
+            self._process.terminate()
+            try:
+                self._process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
         self._folder.cleanup()
 
     def run(
@@ -109,7 +114,7 @@ class Replayer:
     def _send(self, request: ReplayRequest) -> None:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
-            raise ReplayError("the process that replays the program has not been started")
+            raise ReplayError("this system cannot fork processes")
         if self._count == 1:
             _await_line(process.stdout.fileno(), _START_SECONDS)
         try:

@@ -51,6 +51,8 @@ def run_replay(request: ReplayRequest) -> NoReturn:
     run.prepare()
     target = list(request.target)
     text = script_text(request.texts, target[0])
+    # As `python -m` does; for a script, its folder takes this place.
+    sys.path.insert(0, os.getcwd())
     error, _ = run_target(target, text)
     run.end("failed" if error else "done", error)
 

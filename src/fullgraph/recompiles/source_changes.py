@@ -81,11 +81,15 @@ def _arguments(call: ast.expr) -> list[ast.expr | ast.keyword]:
 class PassedArgument:
     """The expression that a call of a compiled function passes for an argument."""
 
-    def __init__(self, file: SourceFile, call: ast.Call, value: ast.expr, frame: Frame) -> None:
+    def __init__(
+        self, file: SourceFile, call: ast.Call, value: ast.expr, frame: Frame, suffix: str = ""
+    ) -> None:
         self.file = file
         self.call = call
         self.value = value
         self.frame = frame
+        # What follows the expression for the part of it that changes, such as `['x']`.
+        self.suffix = suffix
 
     @property
     def text(self) -> str:
@@ -106,8 +110,10 @@ def passed_arguments(
 ) -> list[PassedArgument]:
     """Return what each call passes for an argument; nothing if one call is not understood."""
     slot = slot_of(source)
+    if slot is None or not context.is_called_directly(group):
+        return []
     function = _function_of(group, context)
-    if slot is None or function is None or not context.is_called_directly(group):
+    if function is None:
         return []
     found = []
     for frame in context.call_frames(group):
@@ -120,7 +126,8 @@ def passed_arguments(
         values = arguments_for(call, function, slot, is_method)
         if len(values) != 1 or values[0].slot is not None or values[0].is_default:
             return []
-        found.append(PassedArgument(file, call, values[0].value, frame))
+        suffix = part_of_argument(source, function)
+        found.append(PassedArgument(file, call, values[0].value, frame, suffix))
     return found
 
 
@@ -129,10 +136,15 @@ def _function_of(group: RecompileGroup, context: ProgramContext) -> Function | N
     return file.function_of(context.code_of(group)) if file is not None else None
 
 
-def suffix_of(source: str) -> str:
+def part_of_argument(source: str, function: Function) -> str:
     """Return what follows the argument in Dynamo's name of a value: `['x']` in `L['b']['x']`."""
     match = _ARGUMENT.match(source)
-    return source[match.end() :] if match else ""
+    if match is None:
+        return ""
+    rest = source[match.end() :]
+    collecting = [each.arg for each in (function.args.vararg, function.args.kwarg) if each]
+    # The first index tells which of the collected arguments it is.
+    return rest.partition("]")[2] if match[1] in collecting else rest
 
 
 def statements_before(

@@ -27,7 +27,8 @@ _TICK = 0.005
 
 
 def main() -> None:
-    """Serve requests until the client closes the pipe."""
+    """Serve requests until the client closes the pipe or ends this process."""
+    signal.signal(signal.SIGTERM, _leave)
     # The program must not write to the pipe of the replies.
     replies = os.dup(1)
     for name in sys.argv[1:]:
@@ -40,10 +41,15 @@ def main() -> None:
         os.write(replies, b"ended\n")
 
 
+def _leave(_number: int, _frame: object) -> None:
+    sys.exit()
+
+
 def _fork(request: ReplayRequest, replies: int) -> int:
     child = os.fork()
     if child == 0:
         try:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.close(replies)
             # The program and its own children can be stopped together.
             os.setsid()
@@ -54,19 +60,19 @@ def _fork(request: ReplayRequest, replies: int) -> int:
 
 
 def _wait(child: int, request: ReplayRequest) -> None:
+    """Wait for a child, which is stopped if it takes too long, or if this process is to end."""
     deadline = time.monotonic() + request.seconds
-    while True:
-        ended, _ = os.waitpid(child, os.WNOHANG)
-        if ended:
-            break
-        if time.monotonic() > deadline:
-            _write_outcome(request, ReplayOutcome("late"))
-            _kill_group(child)
-            os.waitpid(child, 0)
-            break
-        time.sleep(_TICK)
-    # Workers of the program that have outlived it.
-    _kill_group(child)
+    try:
+        while not os.waitpid(child, os.WNOHANG)[0]:
+            if time.monotonic() > deadline:
+                _write_outcome(request, ReplayOutcome("late"))
+                break
+            time.sleep(_TICK)
+    finally:
+        # Also the workers of the program that have outlived it.
+        _kill_group(child)
+    with suppress(ChildProcessError):
+        os.waitpid(child, 0)
 
 
 def _kill_group(group: int) -> None:

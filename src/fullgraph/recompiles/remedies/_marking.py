@@ -12,7 +12,6 @@ from fullgraph.recompiles.source_changes import (
     argument_sizes,
     passed_arguments,
     statements_before,
-    suffix_of,
 )
 
 
@@ -30,7 +29,7 @@ def marked_sizes(
         passed = passed_arguments(group, context, source)
         if not passed:
             return
-        marked += [(each, _marking(function, suffix_of(source), dims)) for each in passed]
+        marked += [(each, _marking(function, each.suffix, dims)) for each in passed]
     files = statements_before(marked, ["import torch._dynamo"])
     if not files:
         return

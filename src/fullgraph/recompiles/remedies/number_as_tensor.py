@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
-from fullgraph.recompiles.source_changes import passed_arguments, suffix_of
+from fullgraph.recompiles.source_changes import passed_arguments
 
 TITLE = "a number as a tensor"
 KIND = "source"
@@ -21,10 +21,10 @@ ORDER = 55
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the change for an argument that is an int or a float."""
-    if group.kind not in ("int", "float") or group.place != "argument" or suffix_of(group.source):
+    if group.kind not in ("int", "float") or group.place != "argument":
         return
     passed = passed_arguments(group, context, group.source)
-    if passed:
+    if passed and not passed[0].suffix:
         dtype = ", dtype=torch.float64" if group.kind == "float" else ""
         files = tuple(each.wrapped(f"torch.tensor({{}}{dtype})") for each in passed)
         text = f"pass torch.tensor({passed[0].text}{dtype})"

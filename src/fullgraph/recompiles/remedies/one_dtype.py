@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
-from fullgraph.recompiles.source_changes import passed_arguments, suffix_of
+from fullgraph.recompiles.source_changes import passed_arguments
 
 TITLE = ".to(dtype) where the argument is passed"
 KIND = "source"
@@ -29,12 +29,12 @@ _WIDENING = (
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the change for an argument whose dtype changes."""
-    if group.kind != "dtype" or group.place != "argument" or suffix_of(group.source):
+    if group.kind != "dtype" or group.place != "argument":
         return
     seen = {value.removeprefix("torch.") for value in group.values}
     row = next((each for each in _WIDENING if seen <= set(each)), None)
     passed = passed_arguments(group, context, group.source)
-    if row is None or not passed:
+    if row is None or not passed or passed[0].suffix:
         return
     dtype = max(seen, key=row.index)
     name = passed[0].text

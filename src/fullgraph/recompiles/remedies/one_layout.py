@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
-from fullgraph.recompiles.source_changes import passed_arguments, suffix_of
+from fullgraph.recompiles.source_changes import passed_arguments
 
 TITLE = ".contiguous() where the argument is passed"
 KIND = "source"
@@ -19,10 +19,10 @@ ORDER = 10
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the change for an argument whose strides change."""
-    if group.kind != "stride" or group.place != "argument" or suffix_of(group.source):
+    if group.kind != "stride" or group.place != "argument":
         return
     passed = passed_arguments(group, context, group.source)
-    if passed:
+    if passed and not passed[0].suffix:
         files = tuple(each.wrapped("{}.contiguous()") for each in passed)
         text = f"pass {passed[0].text}.contiguous()"
         yield Candidate(text, where=passed[0].frame, files=files)

@@ -19,8 +19,8 @@ ORDER = 88
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
-    """Yield the advice for sizes and integers that Dynamo makes dynamic by itself."""
+    """Yield the advice for sizes that Dynamo makes dynamic by itself."""
     del context
     is_automatic = "dynamic=False" not in group.notes
-    if group.kind in ("size", "int") and is_automatic and has_feature("pgo"):
+    if group.kind == "size" and is_automatic and has_feature("pgo"):
         yield Candidate("TORCH_COMPILE_JOB_ID=…  from the second run of the same job on")
