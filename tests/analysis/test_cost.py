@@ -104,6 +104,19 @@ def test_the_look_up_of_compiled_code_is_taken_out_of_a_gap_but_not_of_its_price
     assert cost.at_most == pytest.approx(8 / 18)
 
 
+def test_calls_that_another_process_slowed_down_do_not_raise_a_price() -> None:
+    # The gap is slow in calls whose graphs are fast, so that these calls take a usual time.
+    usual, slow = (1, 14, 2, 14, 1), (1, 1, 30, 1, 1)
+    rows = [tuple(n * MILLISECOND for n in row) for row in (usual, slow, usual, usual, usual)]
+    gap = Gap(profile=profile(0.0, Piece("0/0", 0.002)))
+    _, cost = report_of(two_breaks((ENTRY, gap, EXIT), *rows))
+    price = price_at(cost, 3)
+    assert price.price is not None
+    assert price.price.seconds == pytest.approx(0.002)
+    assert price.price.low <= price.price.seconds <= price.price.high
+    assert price.at_least <= price.price.seconds
+
+
 def test_without_a_profile_the_innermost_function_that_broke_decides() -> None:
     gap = Gap(frames=(CodeLine(LOOP, 22), CodeLine(FORWARD, 3, "0/0")))
     _, cost = report_of(two_breaks((Gap(), gap, Gap()), *ROWS))

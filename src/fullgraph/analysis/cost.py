@@ -1,7 +1,7 @@
 """What calls cost: where their time goes, and the price of each root cause.
 
-Numbers come from the calls between the quartiles of the time of a call. Their parts are averaged,
-so that they add up to the call.
+Shares come from the calls between the quartiles of the time of a call. Their parts are averaged, so
+that they add up to the call. The price of a root cause is the median of its own seconds.
 """
 
 from __future__ import annotations
@@ -195,8 +195,8 @@ def _price(state: AnalysisState, routes: Sequence[Route], cause: str) -> CausePr
     backward = [route for route in affected if route.cost.backward]
     total = _total((route, route.calls) for route in told)
     spent = _total((route, route.prices[cause].seconds) for route in affected)
-    before = _estimate([(route, route.prices[cause].seconds) for route in forward])
-    after = _estimate([(route, route.prices[cause].seconds) for route in backward])
+    before = _median([(route, route.prices[cause].seconds) for route in forward])
+    after = _median([(route, route.prices[cause].seconds) for route in backward])
     is_counted = all(route.prices[cause].is_counted for route in affected)
     return CausePrice(
         site=cause,
@@ -302,7 +302,8 @@ def _device_between(cost: Cost) -> float | None:
 
 def _least(route: Route, price: _Price) -> float:
     """Return the price without the operators, which have to run in any case."""
-    return max(0.0, route.mean(price.seconds) - price.operator_seconds)
+    seconds = min(route.mean(price.seconds), statistics.median(price.seconds))
+    return max(0.0, seconds - price.operator_seconds)
 
 
 def _total(parts: Iterable[tuple[Route, Sequence[float]]]) -> float:
@@ -318,12 +319,21 @@ def _mean(values: Iterable[tuple[Route, float]]) -> float:
 
 
 def _estimate(parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate | None:
-    """Return a time per call with its quartiles; None without calls."""
-    if not parts:
-        return None
+    """Return the time of a call, to which its shares add up; None without calls."""
+    seconds = _mean((route, route.mean(values)) for route, values in parts)
+    return _with_quartiles(seconds, parts) if parts else None
+
+
+def _median(parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate | None:
+    """Return the median of a part of each call; None without calls."""
+    seconds = _mean((route, statistics.median(values)) for route, values in parts)
+    return _with_quartiles(seconds, parts) if parts else None
+
+
+def _with_quartiles(seconds: float, parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate:
     quartiles = [(route, statistics.quantiles(values, n=4)) for route, values in parts]
     return Estimate(
-        seconds=_mean((route, route.mean(values)) for route, values in parts),
+        seconds=seconds,
         low=_mean((route, low) for route, (low, _, _) in quartiles),
         high=_mean((route, high) for route, (_, _, high) in quartiles),
     )
