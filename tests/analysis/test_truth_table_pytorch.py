@@ -371,7 +371,7 @@ def test_a_limit_that_raises_a_break_is_a_root_cause() -> None:
                 compiled(X, 2)
     report = session.report()
     assert [(cause.id, cause.raised) for cause in report.causes] == [("GB0039", 1)]
-    assert (report.summary.compiles, report.summary.recompiles) == (1, 1)
+    assert (report.summary.compiles, report.summary.recompiles, report.summary.refused) == (1, 0, 1)
 
 
 def test_a_limit_that_raises_an_error_is_an_error() -> None:

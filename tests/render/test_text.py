@@ -342,6 +342,7 @@ def test_source_and_explanations_are_cut_only_in_a_terminal() -> None:
     text = render(report, "text", is_terminal=True)
     assert "argument_19" not in text
     assert text.count("…") == 2
+    assert "…" not in render(report, "text", is_terminal=True, top=None)
 
 
 @pytest.mark.parametrize("category", CATEGORIES, ids=lambda each: each.name)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from fullgraph.model.events import ChangeKind
+from fullgraph.model.events import GuardChange
+from fullgraph.model.report import RecompileGroup
 
 # The note about a value that is one of few objects.
 ENUMERATION = "a member of an enumeration"
@@ -26,27 +25,7 @@ _PARTS: dict[str, str] = {
 }
 
 
-class NamedChange(Protocol):
-    """What a `GuardChange` and a `RecompileGroup` have in common."""
-
-    @property
-    def kind(self) -> ChangeKind:
-        """What about the value changes."""
-
-    @property
-    def place(self) -> str:
-        """Where the value comes from."""
-
-    @property
-    def name(self) -> str:
-        """The value's name in the program."""
-
-    @property
-    def dim(self) -> int | None:
-        """The dimension of a size or a stride."""
-
-
-def change_title(change: NamedChange) -> str:
+def change_title(change: GuardChange | RecompileGroup) -> str:
     """Return what changes, such as `x: size(0)`, `self.k` or `grad mode`."""
     if change.kind == "size":
         return f"{change.name}: size({change.dim})"

@@ -32,6 +32,7 @@ def new_aliases(guard: FailedGuard, frame: FrameFacts) -> Iterator[GuardChange]:
 def alias_change(
     guard: FailedGuard, frame: FrameFacts, sources: list[str], before: str, now: str
 ) -> GuardChange:
+    """Return the change of two expressions that are one object, or no longer are."""
     sources = sorted(sources)
     change = new_change(guard, frame, "aliasing", before, now, source=sources[0])
     names = " and ".join(readable(source, frame) for source in sources)

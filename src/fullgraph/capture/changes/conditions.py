@@ -31,6 +31,7 @@ class _Symbol(NamedTuple):
 
 
 def condition_change(guard: FailedGuard, frame: FrameFacts) -> GuardChange:
+    """Return the change of the first number in a condition that no longer holds."""
     condition = without_comment(guard.part)
     try:
         tree = ast.parse(condition, mode="eval").body

@@ -21,6 +21,7 @@ _MARKED = "marked dynamic, but specialized"
 
 
 def tensor_changes(guard: FailedGuard, frame: FrameFacts) -> Iterator[GuardChange]:
+    """Yield what is different about a tensor."""
     match = _TENSOR.match(guard.part)
     value: Any = guard.value
     if match is None:
@@ -118,5 +119,6 @@ def _unexplained_tensor_change(
 
 
 def describe_marks(value: Any) -> str:
+    """Return the dimensions of a tensor that are marked as dynamic, as text."""
     marks = sorted(dynamic_marks(value))
     return f"dynamic: {', '.join(map(str, marks))}" if marks else "marked"

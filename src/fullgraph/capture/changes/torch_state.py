@@ -41,6 +41,7 @@ _STATE_NAMES: dict[str, str] = {
 
 
 def state_changes(guard: FailedGuard) -> Iterator[GuardChange]:
+    """Yield the parts of the guarded state of torch that changed."""
     match = _GLOBAL_STATE.search(guard.part)
     before = msgspec.json.decode(match[1]) if match else {}
     now = current_global_state()
@@ -55,6 +56,7 @@ def state_changes(guard: FailedGuard) -> Iterator[GuardChange]:
 
 
 def state_change(key: str, before: str, now: str, part: str) -> GuardChange:
+    """Return the change of one part of the state of torch."""
     kind: ChangeKind = "autocast" if key.startswith("autocast") else _STATE_KINDS.get(key, "other")
     return torch_change(kind, _STATE_NAMES.get(key, key.replace("_", " ")), before, now, part)
 
@@ -85,6 +87,7 @@ def _autocast_changes(
 
 
 def torch_change(kind: ChangeKind, name: str, before: str, now: str, part: str) -> GuardChange:
+    """Return a change of torch itself, which no variable of the program holds."""
     return GuardChange(kind, "torch", "", name, before, now, guard=without_comment(part))
 
 
