@@ -40,13 +40,14 @@ from fullgraph.recompiles.writes import find_writes
 Progress = Callable[[str], None]
 
 _MEASURES = "calls,results"
-# The time limit without --time: a small program may take this long, a long one this many times
-# its own time.
+# The time limit without --time: a small program may take this long, a long one this many times the
+# time of its first run. That run is captured, so the whole takes at most three times the time of
+# the program alone.
 _SMALL_PROGRAM = 90.0
-_FACTOR = 3.0
-# The same for further remedies of a group that has one.
+_FACTOR = 2.4
+# The same for further remedies of a group that has one; a replay that has started goes on.
 _SMALL_PROGRAM_ALTERNATIVES = 30.0
-_ALTERNATIVES_FACTOR = 2.2
+_ALTERNATIVES_FACTOR = 1.8
 # How much advice that is not verified a group gets.
 _MOST_NOT_REPLAYED = 3
 _MOST_REWRITES = 2

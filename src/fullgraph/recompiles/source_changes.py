@@ -189,7 +189,7 @@ def _edits_before(
     if isinstance(argument.value, ast.Name):
         lines = [f"{indent}{each}" for each in statements(argument.text)]
         return (insert_lines(file.text, statement.lineno, lines),)
-    if isinstance(argument.value, ast.Attribute | ast.Subscript) and _is_pure(argument.value):
+    if isinstance(argument.value, ast.Attribute | ast.Subscript) and is_plain(argument.value):
         lines = [f"{indent}{each}" for each in statements(argument.text)]
         return (insert_lines(file.text, statement.lineno, lines),)
     if not _is_evaluated_first(argument):
@@ -209,7 +209,7 @@ _CONDITIONAL = (
 )  # fmt: skip
 
 
-def _is_pure(node: ast.expr) -> bool:
+def is_plain(node: ast.expr) -> bool:
     """Return whether an expression only reads names, attributes and constant items."""
     allowed = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
     return all(isinstance(each, allowed) for each in ast.walk(node))
@@ -223,7 +223,7 @@ def _is_evaluated_first(argument: PassedArgument) -> bool:
         if each is argument.value:
             break
         earlier.append(each)
-    if not all(_is_pure(each) for each in earlier):
+    if not all(is_plain(each) for each in earlier):
         return False
     # What contains the call may compute something before it, such as `a() + f(x)`.
     inner: ast.AST = call
@@ -234,7 +234,7 @@ def _is_evaluated_first(argument: PassedArgument) -> bool:
             return True
         children = [each for each in ast.iter_child_nodes(outer) if isinstance(each, ast.expr)]
         before = children[: next((n for n, c in enumerate(children) if c is inner), 0)]
-        if not all(_is_pure(each) for each in before):
+        if not all(is_plain(each) for each in before):
             return False
         inner = outer
     return True

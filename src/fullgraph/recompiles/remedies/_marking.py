@@ -10,6 +10,7 @@ from fullgraph.recompiles.context import ProgramContext
 from fullgraph.recompiles.source_changes import (
     PassedArgument,
     argument_sizes,
+    is_plain,
     passed_arguments,
     statements_before,
 )
@@ -25,17 +26,20 @@ def marked_sizes(
     if group.kind == "int" and not sizes:
         return
     marked: list[tuple[PassedArgument, Callable[[str], list[str]]]] = []
+    statements: list[str] = []
     for source, dims in sizes.items():
         passed = passed_arguments(group, context, source)
         if not passed:
             return
-        marked += [(each, _marking(function, each.suffix, dims)) for each in passed]
+        for each in passed:
+            marking = _marking(function, each.suffix, dims)
+            marked.append((each, marking))
+            name = each.text if is_plain(each.value) else _name(source)
+            statements += marking(name)
     files = statements_before(marked, ["import torch._dynamo"])
     if not files:
         return
-    shown = "; ".join(
-        f"{function}({_name(source)}, {_dims(dims)})" for source, dims in sizes.items()
-    )
+    shown = "; ".join(dict.fromkeys(statements))
     yield Candidate(f"{shown}  before the call", where=marked[0][0].frame, files=files)
 
 
@@ -48,4 +52,5 @@ def _dims(dims: Sequence[int]) -> str:
 
 
 def _name(source: str) -> str:
-    return source.replace("L['", "", 1).replace("']", "", 1)
+    """Return the parameter in Dynamo's name of a value."""
+    return source.partition("L['")[2].partition("']")[0]
