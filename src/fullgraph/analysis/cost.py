@@ -1,7 +1,7 @@
 """What calls cost: where their time goes, and the price of each root cause.
 
-Numbers come from the calls between the quartiles of the time of a call. Their parts are averaged,
-so that they add up to the call.
+Times are medians of the timed calls. Medians of the parts of a call do not add up to it. Therefore
+the parts are averaged over the calls between the quartiles, and scaled to the median call.
 """
 
 from __future__ import annotations
@@ -61,11 +61,14 @@ class Route:
         """Whether enough calls were timed."""
         return len(self.calls) >= FEWEST_TIMED
 
-    def mean(self, values: Sequence[float]) -> float:
-        """Return the mean of the calls between the quartiles of the time of a call."""
+    def part(self, values: Sequence[float]) -> float:
+        """Return the seconds of a part of the median call; all parts add up to it."""
         order = sorted(range(len(self.calls)), key=self.calls.__getitem__)
         quarter = len(order) // 4
-        return statistics.fmean(values[index] for index in order[quarter : len(order) - quarter])
+        middle = order[quarter : len(order) - quarter]
+        whole = sum(self.calls[index] for index in middle)
+        share = sum(values[index] for index in middle) / whole if whole else 0.0
+        return share * statistics.median(self.calls)
 
 
 def measure_cost(state: AnalysisState) -> CostReport | None:
@@ -75,7 +78,7 @@ def measure_cost(state: AnalysisState) -> CostReport | None:
         return None
     told = [route for route in routes if route.is_told]
     total = _total((route, route.calls) for route in told)
-    unexplained = _total((route, route.categories["unexplained"]) for route in told)
+    unexplained = sum(r.weight * r.part(r.categories["unexplained"]) for r in told)
     most = _total((route, price.seconds) for route in told for price in route.prices.values())
     least = sum(route.weight * _least(route, p) for route in told for p in route.prices.values())
     return CostReport(
@@ -83,7 +86,7 @@ def measure_cost(state: AnalysisState) -> CostReport | None:
         causes=state.result(price_causes),
         explained=1 - unexplained / total if total else None,
         at_most=min(1.0, most / total) if total else None,
-        at_least=least / total if total else None,
+        at_least=min(1.0, least / total) if total else None,
         reason="" if told else _too_few(routes),
     )
 
@@ -141,8 +144,9 @@ def _add_gap(route: Route, index: int, parts: Sequence[Part], slowdown: float) -
 
 
 def _is_shared(fraction: float, seconds: float) -> bool:
-    """Return whether another part of a gap is large enough to matter."""
-    return (1 - fraction) * seconds > _SMALL_SECONDS and 1 - fraction > _SMALL_FRACTION
+    """Return whether both a part of a gap and the rest of it are large enough to matter."""
+    own, rest = fraction * seconds, (1 - fraction) * seconds
+    return min(own, rest) > _SMALL_SECONDS and 1 - fraction > _SMALL_FRACTION
 
 
 def _add_counts(price: _Price, piece: Piece | None, scale: float) -> None:
@@ -281,10 +285,10 @@ def _call_cost(code: Code, backward: bool, routes: Sequence[Route]) -> CallCost:
 
 def _shares(routes: Sequence[Route]) -> CostShares:
     parts = {
-        name: _mean((route, route.mean(route.categories[name])) for route in routes)
+        name: _mean((route, route.part(route.categories[name])) for route in routes)
         for name in get_args(Category)
     }
-    graphs = _mean((route, route.mean(route.graphs)) for route in routes)
+    graphs = _mean((route, route.part(route.graphs)) for route in routes)
     return CostShares(graphs=graphs, **parts)
 
 
@@ -302,12 +306,12 @@ def _device_between(cost: Cost) -> float | None:
 
 def _least(route: Route, price: _Price) -> float:
     """Return the price without the operators, which have to run in any case."""
-    return max(0.0, route.mean(price.seconds) - price.operator_seconds)
+    return max(0.0, statistics.median(price.seconds) - price.operator_seconds)
 
 
 def _total(parts: Iterable[tuple[Route, Sequence[float]]]) -> float:
     """Return the time of a part of each call in the whole program."""
-    return sum(route.weight * route.mean(values) for route, values in parts)
+    return sum(route.weight * statistics.median(values) for route, values in parts)
 
 
 def _mean(values: Iterable[tuple[Route, float]]) -> float:
@@ -323,7 +327,7 @@ def _estimate(parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate | None
         return None
     quartiles = [(route, statistics.quantiles(values, n=4)) for route, values in parts]
     return Estimate(
-        seconds=_mean((route, route.mean(values)) for route, values in parts),
+        seconds=_mean((route, median) for route, (_, median, _) in quartiles),
         low=_mean((route, low) for route, (low, _, _) in quartiles),
         high=_mean((route, high) for route, (_, _, high) in quartiles),
     )
