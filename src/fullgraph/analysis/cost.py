@@ -1,7 +1,7 @@
 """What calls cost: where their time goes, and the price of each root cause.
 
-Shares come from the calls between the quartiles of the time of a call. Their parts are averaged, so
-that they add up to the call. The price of a root cause is the median of its own seconds.
+Times are medians of the timed calls. Medians of the parts of a call do not add up to it. Therefore
+the parts are averaged over the calls between the quartiles, and scaled to the median call.
 """
 
 from __future__ import annotations
@@ -19,38 +19,6 @@ from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.cost import CallCost, CausePrice, CostReport, CostShares, Estimate
 from fullgraph.model.events import Code, Compile, Cost, Gap, Piece
 
-# Fewer timed calls say nothing about the next one.
-FEWEST_TIMED = 3
-_NOT_REACHED = "no timed call ran graphs that it separates"
-# A smaller part of a gap does not make a price uncertain.
-_SMALL_SECONDS = 20e-6
-_SMALL_FRACTION = 0.05
-
-
-@dataclass
-class _Price:
-    """The seconds of one root cause in each timed call of a route, and what was counted."""
-
-    seconds: list[float]
-    operator_seconds: float = 0.0
-    operators: int = 0
-    host_copies: int = 0
-    synchronizations: int = 0
-    graphs: int = 0
-    is_shared: bool = False
-    is_counted: bool = True
-
-
-@dataclass
-class Route:
-    """The timed calls that ran the same graphs, and where their seconds go."""
-
-    cost: Cost
-    calls: list[float]
-    graphs: list[float]
-    categories: dict[Category, list[float]]
-    prices: dict[str, _Price] = field(default_factory=dict)
-
     @property
     def weight(self) -> int:
         """How many calls of the program it stands for."""
@@ -61,11 +29,14 @@ class Route:
         """Whether enough calls were timed."""
         return len(self.calls) >= FEWEST_TIMED
 
-    def mean(self, values: Sequence[float]) -> float:
-        """Return the mean of the calls between the quartiles of the time of a call."""
+    def part(self, values: Sequence[float]) -> float:
+        """Return the seconds of a part of the median call; all parts add up to it."""
         order = sorted(range(len(self.calls)), key=self.calls.__getitem__)
         quarter = len(order) // 4
-        return statistics.fmean(values[index] for index in order[quarter : len(order) - quarter])
+        middle = order[quarter : len(order) - quarter]
+        whole = sum(self.calls[index] for index in middle)
+        share = sum(values[index] for index in middle) / whole if whole else 0.0
+        return share * statistics.median(self.calls)
 
 
 def measure_cost(state: AnalysisState) -> CostReport | None:
@@ -75,7 +46,7 @@ def measure_cost(state: AnalysisState) -> CostReport | None:
         return None
     told = [route for route in routes if route.is_told]
     total = _total((route, route.calls) for route in told)
-    unexplained = _total((route, route.categories["unexplained"]) for route in told)
+    unexplained = sum(r.weight * r.part(r.categories["unexplained"]) for r in told)
     most = _total((route, price.seconds) for route in told for price in route.prices.values())
     least = sum(route.weight * _least(route, p) for route in told for p in route.prices.values())
     return CostReport(
@@ -83,7 +54,7 @@ def measure_cost(state: AnalysisState) -> CostReport | None:
         causes=state.result(price_causes),
         explained=1 - unexplained / total if total else None,
         at_most=min(1.0, most / total) if total else None,
-        at_least=least / total if total else None,
+        at_least=min(1.0, least / total) if total else None,
         reason="" if told else _too_few(routes),
     )
 
@@ -141,8 +112,9 @@ def _add_gap(route: Route, index: int, parts: Sequence[Part], slowdown: float) -
 
 
 def _is_shared(fraction: float, seconds: float) -> bool:
-    """Return whether another part of a gap is large enough to matter."""
-    return (1 - fraction) * seconds > _SMALL_SECONDS and 1 - fraction > _SMALL_FRACTION
+    """Return whether both a part of a gap and the rest of it are large enough to matter."""
+    own, rest = fraction * seconds, (1 - fraction) * seconds
+    return min(own, rest) > _SMALL_SECONDS and 1 - fraction > _SMALL_FRACTION
 
 
 def _add_counts(price: _Price, piece: Piece | None, scale: float) -> None:
@@ -195,8 +167,8 @@ def _price(state: AnalysisState, routes: Sequence[Route], cause: str) -> CausePr
     backward = [route for route in affected if route.cost.backward]
     total = _total((route, route.calls) for route in told)
     spent = _total((route, route.prices[cause].seconds) for route in affected)
-    before = _median([(route, route.prices[cause].seconds) for route in forward])
-    after = _median([(route, route.prices[cause].seconds) for route in backward])
+    before = _estimate([(route, route.prices[cause].seconds) for route in forward])
+    after = _estimate([(route, route.prices[cause].seconds) for route in backward])
     is_counted = all(route.prices[cause].is_counted for route in affected)
     return CausePrice(
         site=cause,
@@ -281,10 +253,10 @@ def _call_cost(code: Code, backward: bool, routes: Sequence[Route]) -> CallCost:
 
 def _shares(routes: Sequence[Route]) -> CostShares:
     parts = {
-        name: _mean((route, route.mean(route.categories[name])) for route in routes)
+        name: _mean((route, route.part(route.categories[name])) for route in routes)
         for name in get_args(Category)
     }
-    graphs = _mean((route, route.mean(route.graphs)) for route in routes)
+    graphs = _mean((route, route.part(route.graphs)) for route in routes)
     return CostShares(graphs=graphs, **parts)
 
 
@@ -302,13 +274,12 @@ def _device_between(cost: Cost) -> float | None:
 
 def _least(route: Route, price: _Price) -> float:
     """Return the price without the operators, which have to run in any case."""
-    seconds = min(route.mean(price.seconds), statistics.median(price.seconds))
-    return max(0.0, seconds - price.operator_seconds)
+    return max(0.0, statistics.median(price.seconds) - price.operator_seconds)
 
 
 def _total(parts: Iterable[tuple[Route, Sequence[float]]]) -> float:
     """Return the time of a part of each call in the whole program."""
-    return sum(route.weight * route.mean(values) for route, values in parts)
+    return sum(route.weight * statistics.median(values) for route, values in parts)
 
 
 def _mean(values: Iterable[tuple[Route, float]]) -> float:
@@ -319,21 +290,12 @@ def _mean(values: Iterable[tuple[Route, float]]) -> float:
 
 
 def _estimate(parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate | None:
-    """Return the time of a call, to which its shares add up; None without calls."""
-    seconds = _mean((route, route.mean(values)) for route, values in parts)
-    return _with_quartiles(seconds, parts) if parts else None
-
-
-def _median(parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate | None:
-    """Return the median of a part of each call; None without calls."""
-    seconds = _mean((route, statistics.median(values)) for route, values in parts)
-    return _with_quartiles(seconds, parts) if parts else None
-
-
-def _with_quartiles(seconds: float, parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate:
+    """Return a time per call with its quartiles; None without calls."""
+    if not parts:
+        return None
     quartiles = [(route, statistics.quantiles(values, n=4)) for route, values in parts]
     return Estimate(
-        seconds=seconds,
+        seconds=_mean((route, median) for route, (_, median, _) in quartiles),
         low=_mean((route, low) for route, (low, _, _) in quartiles),
         high=_mean((route, high) for route, (_, _, high) in quartiles),
     )
