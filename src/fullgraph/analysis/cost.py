@@ -19,6 +19,38 @@ from fullgraph.analysis.state import AnalysisState
 from fullgraph.model.cost import CallCost, CausePrice, CostReport, CostShares, Estimate
 from fullgraph.model.events import Code, Compile, Cost, Gap, Piece
 
+# Fewer timed calls say nothing about the next one.
+FEWEST_TIMED = 3
+_NOT_REACHED = "no timed call ran graphs that it separates"
+# A smaller part of a gap does not make a price uncertain.
+_SMALL_SECONDS = 20e-6
+_SMALL_FRACTION = 0.05
+
+
+@dataclass
+class _Price:
+    """The seconds of one root cause in each timed call of a route, and what was counted."""
+
+    seconds: list[float]
+    operator_seconds: float = 0.0
+    operators: int = 0
+    host_copies: int = 0
+    synchronizations: int = 0
+    graphs: int = 0
+    is_shared: bool = False
+    is_counted: bool = True
+
+
+@dataclass
+class Route:
+    """The timed calls that ran the same graphs, and where their seconds go."""
+
+    cost: Cost
+    calls: list[float]
+    graphs: list[float]
+    categories: dict[Category, list[float]]
+    prices: dict[str, _Price] = field(default_factory=dict)
+
     @property
     def weight(self) -> int:
         """How many calls of the program it stands for."""
