@@ -10,7 +10,7 @@ from msgspec import Struct
 
 import fullgraph
 from fullgraph.capture.api import Watch
-from fullgraph.model import events, report
+from fullgraph.model import cost, events, report
 from fullgraph.model.session import Session
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "api.md"
@@ -28,6 +28,12 @@ CLASSES: list[type] = [
     report.RecompileFinding,
     report.RecompileGroup,
     report.CallCounts,
+    report.DynamicSizeFinding,
+    cost.CostReport,
+    cost.CallCost,
+    cost.CostShares,
+    cost.CausePrice,
+    cost.Estimate,
     report.GraphFinding,
     report.Failure,
     report.Disagreement,

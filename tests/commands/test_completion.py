@@ -39,6 +39,6 @@ def test_bash_can_load_the_script(cli: Cli) -> None:
 
 
 def test_commands_and_options_are_completed(cli: Cli) -> None:
-    assert completed(cli, "fullgraph", "re") == ["registry", "report"]
+    assert completed(cli, "fullgraph", "re") == ["recompiles", "registry", "report"]
     assert "--format" in completed(cli, "fullgraph", "run", "--f")
     assert "sync" in completed(cli, "fullgraph", "registry", "s")

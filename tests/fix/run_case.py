@@ -6,6 +6,7 @@ import importlib.util
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from fullgraph.fix.fixers._cases import Case
 from fullgraph.fix.model import Candidate, Refusal, SearchResult
 from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.fix.report.build import build_report
+from fullgraph.fix.runtime.hot_patch import index_functions
 from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.source.context import BreakContext, SourceFile
 from fullgraph.fix.source.text import read_source
-from fullgraph.fix.trials.fork import ForkTrialRunner
+from fullgraph.fix.trials.fork import ForkTrialRunner, preload_compiler
 
 _SECONDS = 60.0
 _NOT_RECOGNIZED = "pattern not recognized"
@@ -55,9 +57,17 @@ def recorded(module: Any) -> CallRecorder:
     return recorder
 
 
+@cache
+def _index_what_is_loaded() -> None:
+    """Index the functions of this process once; a runner then adds those of its program."""
+    preload_compiler(gradients=True)
+    index_functions()
+
+
 @contextmanager
 def runner_for(source: str, folder: Path) -> Iterator[ForkTrialRunner]:
     """Run trials of a program in forks of this process."""
+    _index_what_is_loaded()
     with ForkTrialRunner(recorded(load(source, folder))) as runner:
         yield runner
 

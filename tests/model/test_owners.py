@@ -120,7 +120,8 @@ def test_the_target_of_a_linked_package_folder_is_a_package_folder(
 ) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib64").symlink_to("lib")
-    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / "lib64"))
+    places = dict.fromkeys(sysconfig.get_path_names(), str(tmp_path / "lib64"))
+    monkeypatch.setattr(sysconfig, "get_paths", lambda: places)
     from fullgraph.model.owners import folders_of_this_process
 
     assert os.path.realpath(tmp_path / "lib") in folders_of_this_process().package_folders

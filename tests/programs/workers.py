@@ -1,48 +1,48 @@
-"""Starts two processes in the way that its argument names; each compiles the same function."""
+"""Starts a process in each way that its arguments name; each compiles the same function.
+
+Every process prints the name of its way and its process number.
+"""
 
 import multiprocessing
+import os
 import subprocess
 import sys
 
 import torch
 
 
-def talks(x):
+def talks(x, line):
     x = x + 1
-    print("working")
+    print(line, flush=True)
     return x * 2
 
 
-def work(number):
-    torch.compile(talks, backend="eager")(torch.ones(2))
+def work(way):
+    torch.compile(talks, backend="eager")(torch.ones(2), f"{way} {os.getpid()}")
 
 
-def main(method):
-    if method == "launcher":
-        children = [subprocess.Popen([sys.executable, __file__, "one"], env=None) for _ in range(2)]
-        for child in children:
-            child.wait()
-    elif method == "dataloader":
-        data = torch.utils.data.DataLoader(Compiles(), num_workers=2, batch_size=None)
-        list(data)
-    elif method == "one":
-        work(0)
+def start(way):
+    if way == "launcher":
+        subprocess.run([sys.executable, __file__, "alone"], check=True)
+    elif way == "alone":
+        work("launcher")
+    elif way == "dataloader":
+        list(torch.utils.data.DataLoader(Compiles(), num_workers=1, batch_size=None))
     else:
-        context = multiprocessing.get_context(method)
-        processes = [context.Process(target=work, args=(number,)) for number in range(2)]
-        for process in processes:
-            process.start()
-        for process in processes:
-            process.join()
+        process = multiprocessing.get_context(way).Process(target=work, args=(way,))
+        process.start()
+        process.join()
 
 
 class Compiles(torch.utils.data.Dataset):
     def __len__(self):
-        return 2
+        return 1
 
     def __getitem__(self, index):
-        return torch.compile(talks, backend="eager")(torch.ones(2))
+        work("dataloader")
+        return torch.zeros(1)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    for way in sys.argv[1:]:
+        start(way)

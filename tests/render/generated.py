@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from fullgraph.fix.report.model import FixReport
+from fullgraph.model.guard_report import GuardsReport
 from fullgraph.model.report import Report
 from fullgraph.recompiles.report import RecompilesReport
 from fullgraph.render import formats, render
@@ -28,6 +29,7 @@ KINDS: dict[str, type[Struct]] = {
     "report": Report,
     "fix": FixReport,
     "recompiles": RecompilesReport,
+    "guards": GuardsReport,
 }
 # Formats for programs: they keep control characters, escaped or exactly as they are.
 _DATA_FORMATS = {"json", "diff"}
@@ -58,7 +60,7 @@ class Options(NamedTuple):
     def keywords(self) -> dict[str, object]:
         """Return the options as `deliver` gives them to a renderer."""
         facts: dict[str, object] = self._asdict()
-        return {**facts, "top": None} if facts.pop("all") else facts
+        return {**facts, "top": None, "show_all": True} if facts.pop("all") else facts
 
 
 ALL_OPTIONS = [Options(*values) for values in product(_WIDTHS, *[(False, True)] * 3)]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch._dynamo import graph_break
 
+from fullgraph.model import cost
 from fullgraph.model import report as model
 from fullgraph.model.events import GuardChange
 from fullgraph.model.report import Report
@@ -59,8 +60,9 @@ def test_every_field_is_documented() -> None:
     structs = (
         model.Report, model.Summary, model.Environment, model.RootCause, model.BreakSite,
         model.CascadingBreak, model.SkippedFrame, model.RecompileFinding, model.GraphFinding,
-        model.Disagreement, model.Failure, model.RecompileGroup, model.CallCounts,
-        model.GuardFailure, GuardChange,
+        model.Disagreement, model.Failure, model.DynamicSizeFinding, model.RecompileGroup,
+        model.CallCounts, model.GuardFailure, GuardChange,
+        cost.CostReport, cost.CallCost, cost.CausePrice, cost.CostShares, cost.Estimate,
     )  # fmt: skip
     fields = {field for struct in structs for field in struct.__struct_fields__}
     assert fields - documented == set()

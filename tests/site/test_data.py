@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from sitekit import Registry
 
 from fullgraph.errors import FullgraphError
+from fullgraph.model.report import Report
 from fullgraph.registry import history, sources
 from fullgraph.registry.entries import REGISTRY_FILE
 from fullgraph.registry.sources import all_histories, require_installed, snapshot_named
+from fullgraph.render.report.json import render
 from fullgraph.site.gather import gather
 from fullgraph.site.model import SiteData
 from fullgraph.site.sweep_reports import read_sweep_reports
@@ -169,17 +173,9 @@ def test_a_sweep_is_counted_by_program_site_and_occurrence(tmp_path: Path) -> No
     assert read_sweep_reports(tmp_path / "bert.json")["GB0124"].names == ("bert",)
 
 
-def test_a_real_report_is_read(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import torch\n\n@torch.compile(backend='eager')\ndef f(x):\n"
-        "    return x.item() + 1\n\nf(torch.ones(1))\n"
-    )
-    command = ["run", "--format", "json", "-o", str(tmp_path / "r.json"), str(program)]
-    subprocess.run([sys.executable, "-m", "fullgraph", *command], check=True)
+def test_a_real_report_is_read(tmp_path: Path, compiled_call: Callable[..., Report]) -> None:
+    found = compiled_call(lambda x: x.item() + 1, torch.ones(1))
+    (tmp_path / "r.json").write_text(render(found))
     assert read_sweep_reports(tmp_path / "r.json")["GB0124"].occurrences == 1
 
 

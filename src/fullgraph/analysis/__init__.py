@@ -20,6 +20,8 @@ from typing import Any
 
 from fullgraph.analysis.causes import rank_causes
 from fullgraph.analysis.compiles import list_errors, list_graphs
+from fullgraph.analysis.cost import measure_cost
+from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes
 from fullgraph.analysis.recompile_groups import group_recompiles
 from fullgraph.analysis.recompiles import list_recompiles
 from fullgraph.analysis.reconcile import find_disagreements
@@ -44,7 +46,9 @@ PASSES: dict[str, Callable[[AnalysisState], Any]] = {
     "errors": list_errors,
     "problems": list_problems,
     "stances": list_stances,
+    "dynamic_sizes": list_dynamic_sizes,
     "recompile_groups": group_recompiles,
+    "cost": measure_cost,
 }
 
 

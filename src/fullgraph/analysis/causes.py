@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from fullgraph.analysis.cost import price_causes
 from fullgraph.analysis.occurrences import occurrences_by_site
 from fullgraph.analysis.sites import break_sites
 from fullgraph.analysis.skipped_frames import find_skipped_frames
@@ -21,10 +22,15 @@ CHAINED = "it happened while Dynamo handled the break above"
 
 
 def rank_causes(state: AnalysisState) -> tuple[RootCause, ...]:
-    """Return the root causes, each with its cascading breaks and the frames that it skips."""
+    """Return the root causes, each with its cascading breaks and the frames that it skips.
+
+    They are in the order of their price, if it was measured, and then of their urgency.
+    """
     sites = state.result(break_sites).values()
     causes = [_cause(state, site) for site in sites if site.cascade_of is None]
-    causes.sort(key=_urgency)
+    shares = {price.site: price.share for price in state.result(price_causes)}
+    # The price decides where it is known.
+    causes.sort(key=lambda cause: (-shares.get(cause.key, 0.0), _urgency(cause)))
     return tuple(
         msgspec.structs.replace(cause, rank=rank) for rank, cause in enumerate(causes, start=1)
     )

@@ -15,6 +15,7 @@ from fullgraph.capture.break_listener import BreakListener, is_compiled_directly
 from fullgraph.capture.dynamo_hooks import SETTINGS
 from fullgraph.capture.frame_records import FrameRecord, ListenerContext
 from fullgraph.capture.module_listener import ModuleListener
+from fullgraph.capture.size_listener import SizeListener
 from fullgraph.capture.stacks import describe_code
 from fullgraph.model.events import Backward, Code, Compile, CompileOutcome, Graph, Settings, Skip
 
@@ -25,13 +26,18 @@ class CompileListener:
     """Emits `Compile`, `Skip`, `Graph`, `Backward` and `Settings`."""
 
     def __init__(
-        self, context: ListenerContext, breaks: BreakListener, modules: ModuleListener
+        self,
+        context: ListenerContext,
+        breaks: BreakListener,
+        modules: ModuleListener,
+        sizes: SizeListener,
     ) -> None:
         self._emit = context.emit
         self._internals = context.internals
         self._records = context.records
         self._breaks = breaks
         self._modules = modules
+        self._sizes = sizes
         self._settings: Settings | None = None
         # Functions that Dynamo did not try, though functions that they call may be compiled. The
         # key is the id of the code object: code that Dynamo made cannot always be hashed.
@@ -71,6 +77,7 @@ class CompileListener:
             _discard_graphs(record)
         for graph in record.graphs:
             self._emit(graph)
+        self._sizes.emit(record)
         self._emit(
             Compile(
                 id=record.compile_id,
@@ -207,6 +214,7 @@ class CompileListener:
             _discard_graphs(record)
             record.graphs_attempt = attempt
         record.has_regions = _has_regions(module)
+        record.is_in_backend = True
         record.graphs.append(Graph(record.compile_id, record.root(), _count_ops(module), backend))
 
     def after_graph(
@@ -216,6 +224,7 @@ class CompileListener:
         record = self._records.current
         if record is None or not record.graphs:
             return
+        record.is_in_backend = False
         graph = record.graphs.pop()
         if error is not None:
             record.refused_graphs += 1

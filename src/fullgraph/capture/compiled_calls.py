@@ -18,9 +18,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from time import perf_counter_ns
 from types import CodeType, FrameType, FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from fullgraph.capture.dynamo_hooks import COMPILE_CALL, USER_COMPILER, look_up
+from fullgraph.capture.dynamo_hooks import (
+    COMPILE_CALL,
+    RUN_BACKWARD,
+    RUN_BACKWARD_GRAPH,
+    USER_COMPILER,
+    look_up,
+)
 from fullgraph.capture.dynamo_listener import capture
 from fullgraph.capture.stacks import describe_code, describe_frame
 from fullgraph.model.events import Code, Compile, Event, Frame
@@ -52,11 +58,22 @@ class Target:
     number: int
     code: Code
     calls: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    backwards: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+
+class GraphObserver(Protocol):
+    """Looks at the program when a graph starts and ends, in a call that is not timed."""
+
+    def before_graph(self, call: CompiledCall, compile_id: str) -> None:
+        """Note what is running when a graph starts."""
+
+    def after_graph(self) -> None:
+        """Note that the graph ended."""
 
 
 @dataclass(slots=True)
 class CompiledCall:
-    """One call of a compiled function from outside of compiled code."""
+    """One call of a compiled function from outside of compiled code, or its backward."""
 
     target: Target
     number: int
@@ -64,23 +81,42 @@ class CompiledCall:
     # The Python frame that torch calls the function from, to recognize calls inside of this one.
     frame: int
     handled: BaseException | None
-    started: int
+    started: int = 0
     ended: int = 0
     graphs: list[GraphRun] = field(default_factory=list)
     compiles: list[str] = field(default_factory=list)
     error: str = ""
+    is_backward: bool = False
+    # Graphs inside of a graph belong to it.
+    inside_graph: bool = False
+    observer: GraphObserver | None = None
+
+
+class CallListener(Protocol):
+    """Is told about calls; exceptions become problems of the report."""
+
+    def started(self, call: CompiledCall) -> None:
+        """Prepare for a call; its time does not run yet."""
+
+    def ended(self, call: CompiledCall) -> None:
+        """Use a call that has ended, by an exception or not."""
 
 
 class _Running(threading.local):
     call: CompiledCall | None = None
+    # The target of the newest call, to which a backward belongs.
+    newest: Target | None = None
 
 
 class CallWatcher:
     """Tells its listeners about each call when it has ended. There is one instance per process."""
 
     def __init__(self) -> None:
-        self._listeners: list[Callable[[CompiledCall], None]] = []
+        self._is_installed = False
+        self._listeners: list[CallListener] = []
         self._start_listeners: list[Callable[[CompiledCall, FrameType], None]] = []
+        # The backward that runs, for the engine's threads.
+        self._backward: CompiledCall | None = None
         self._running = _Running()
         self._numbers = itertools.count(1)
         # By the context of torch that has the hooks.
@@ -89,20 +125,28 @@ class CallWatcher:
 
     def listen_to_starts(self, listener: Callable[[CompiledCall, FrameType], None]) -> None:
         """Call `listener` with every call that starts from now on, and torch's frame of it."""
-        self.listen(lambda call: None)
+        self._install()
         self._start_listeners.append(listener)
 
-    def listen(self, listener: Callable[[CompiledCall], None]) -> None:
-        """Call `listener` with every call of a compiled function that ends from now on."""
-        if not self._listeners:
-            self._install()
+    def listen(self, listener: CallListener) -> None:
+        """Tell `listener` about every call of a compiled function from now on."""
+        self._install()
         self._listeners.append(listener)
 
     def _install(self) -> None:
+        if self._is_installed:
+            return
+        self._is_installed = True
         version = str(import_module("torch").__version__)
         self._replace(version, COMPILE_CALL, self._watching_targets)
         self._replace(version, USER_COMPILER, self._watching_graphs)
         capture.subscribe(self._note_compile)
+
+    def watch_backward(self) -> None:
+        """Also tell the listeners about backward passes after calls of compiled functions."""
+        version = str(import_module("torch").__version__)
+        self._replace(version, RUN_BACKWARD, self._watching_backward)
+        self._replace(version, RUN_BACKWARD_GRAPH, self._watching_backward_graphs)
 
     def _replace(self, version: str, place: str, wrap: Callable[[Any], Any]) -> None:
         owner, name, original = look_up(version, place)
@@ -133,17 +177,24 @@ class CallWatcher:
         # torch does not end a call that raises because nothing was compiled.
         if outer is not None and _is_running(outer.frame, frame):
             return _do_nothing
-        self._running.call = CompiledCall(
+        call = CompiledCall(
             target=target,
             number=next(target.calls),
             caller=self._callers.find(frame),
             frame=id(_caller_of_hooks(frame)),
             handled=sys.exc_info()[1],
-            started=perf_counter_ns(),
         )
+        self._running.newest = target
         for listener in self._start_listeners:
-            capture.run_safely(listener, self._running.call, _caller_of_hooks(frame))
+            capture.run_safely(listener, call, _caller_of_hooks(frame))
+        self._start(call)
         return self._exit
+
+    def _start(self, call: CompiledCall) -> None:
+        for listener in self._listeners:
+            capture.run_safely(listener.started, call)
+        self._running.call = call
+        call.started = perf_counter_ns()
 
     def _exit(self) -> None:
         ended = perf_counter_ns()
@@ -157,7 +208,37 @@ class CallWatcher:
             call.error = type(error).__name__
         call.handled = None
         for listener in self._listeners:
-            capture.run_safely(listener, call)
+            capture.run_safely(listener.ended, call)
+
+    def _watching_backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def run_backward(*args: Any, **kwargs: Any) -> Any:
+            target = self._running.newest
+            if target is None or self._running.call is not None:
+                return original(*args, **kwargs)
+            handled = sys.exc_info()[1]
+            number = next(target.backwards)
+            call = CompiledCall(target, number, None, 0, handled, is_backward=True)
+            self._start(call)
+            self._backward = call
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self._backward = None
+                self._exit()
+
+        return run_backward
+
+    def _watching_backward_graphs(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call_graph(*args: Any, **kwargs: Any) -> Any:
+            call = self._running.call or self._backward
+            # Forward graphs are watched where Dynamo calls them.
+            if call is None or not call.is_backward:
+                return original(*args, **kwargs)
+            return _timed(call, "", original, args, kwargs)
+
+        return call_graph
 
     def _watching_graphs(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -178,14 +259,10 @@ class CallWatcher:
         running = self._running
 
         def run_graph(*args: Any, **kwargs: Any) -> Any:
-            call = running.call
+            call = running.call or self._backward
             if call is None:
                 return compiled(*args, **kwargs)
-            started = perf_counter_ns()
-            try:
-                return compiled(*args, **kwargs)
-            finally:
-                call.graphs.append(GraphRun(compile_id, started, perf_counter_ns()))
+            return _timed(call, compile_id, compiled, args, kwargs)
 
         return in_the_file_of(original, run_graph)
 
@@ -193,6 +270,29 @@ class CallWatcher:
         call = self._running.call
         if isinstance(event, Compile) and call is not None:
             call.compiles.append(event.id)
+
+
+def _timed(
+    call: CompiledCall,
+    compile_id: str,
+    graph: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Run a graph and add its time to the call."""
+    if call.inside_graph:
+        return graph(*args, **kwargs)
+    call.inside_graph = True
+    if call.observer is not None:
+        capture.run_safely(call.observer.before_graph, call, compile_id)
+    started = perf_counter_ns()
+    try:
+        return graph(*args, **kwargs)
+    finally:
+        call.graphs.append(GraphRun(compile_id, started, perf_counter_ns()))
+        if call.observer is not None:
+            capture.run_safely(call.observer.after_graph)
+        call.inside_graph = False
 
 
 class _EnterHook:

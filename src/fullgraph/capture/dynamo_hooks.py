@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
+from types import CodeType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,9 +20,15 @@ from fullgraph.errors import CaptureError
 _CONVERT = "torch._dynamo.convert_frame"
 _EVAL = "torch._dynamo.eval_frame"
 _SYMBOLIC = "torch._dynamo.symbolic_convert"
+_SHAPES = "torch.fx.experimental.symbolic_shapes"
 # Called with a function that torch.compile is given, and with a graph for a backend.
 COMPILE_CALL = f"{_EVAL}:_TorchDynamoContext.__call__"
 USER_COMPILER = "torch._dynamo.output_graph:OutputGraph.call_user_compiler"
+# Called for each backward pass, and for each graph of AOTAutograd that runs.
+RUN_BACKWARD = "torch.autograd:_engine_run_backward"
+RUN_BACKWARD_GRAPH = (
+    "torch._functorch._aot_autograd.runtime_wrappers:call_func_at_runtime_with_args"
+)
 # Called when the guards of compiled code have been built.
 GUARDS_BUILT = "torch._dynamo.guards:CheckFunctionManager.__init__"
 
@@ -65,6 +72,12 @@ HOOKS = (
          "a break after which the rest of the function runs in eager mode"),
     Hook(USER_COMPILER, (2, 8), None, "graph",
          "a graph for a backend, whatever the backend is"),
+    Hook(GUARDS_BUILT, (2, 8), None, "guards",
+         "the guards of a compile, and the values that they were made for"),
+    Hook(f"{_SHAPES}:ShapeEnv.create_symbol", (2, 8), None, "symbol",
+         "a size, and whether and why it is dynamic"),
+    Hook(f"{_SHAPES}:ShapeEnv._set_replacement", (2, 8), None, "replacement",
+         "a dynamic size that becomes a constant"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_start_callbacks", (2, 8), None,
          "callbacks_start", "the start of compiling a backward graph that is compiled late"),
     Hook("torch._dynamo.callback:CompilationCallbackHandler.run_end_callbacks", (2, 8), None,
@@ -148,6 +161,31 @@ def look_up(version: str, place: str) -> tuple[Any, str, Any]:
             f"torch {version} has no {module}.{path}, which capturing needs; upgrade fullgraph, "
             "or use a torch release that this version supports (2.8 to 2.15)"
         ) from None
+
+
+def time_cold_check(root: Any, values: Mapping[str, Any]) -> float | None:
+    """Return the seconds of one check of guards with cold caches; None if torch cannot tell."""
+    profile = getattr(import_module("torch._C._dynamo.guards"), "profile_guard_manager", None)
+    if profile is None:
+        return None
+    microseconds: float = profile(root, values, 1)
+    return microseconds / 1e6
+
+
+def listed_sources(option: str) -> str:
+    """Return an option of `torch.compiler.config` that lists sources; empty if there is none."""
+    config = import_module("torch.compiler").config
+    return str(getattr(config, option, "") or "")
+
+
+def is_generated_by_dynamo(code: CodeType) -> bool:
+    """Return whether Dynamo generated a code object, which runs in place of a function's own."""
+    return code in import_module(_CONVERT).output_codes
+
+
+def is_profiling() -> bool:
+    """Return whether torch's profiler runs in this thread."""
+    return bool(import_module("torch").autograd._profiler_enabled())
 
 
 def is_skipped_by_rule(function: Any) -> bool:

@@ -20,8 +20,10 @@ from fullgraph.capture.break_listener import BreakListener
 from fullgraph.capture.compile_listener import CompileListener
 from fullgraph.capture.dynamo_hooks import HOOKS, Hook, look_up, read_internals
 from fullgraph.capture.frame_records import FrameRecords, ListenerContext
+from fullgraph.capture.guard_listener import GuardListener
 from fullgraph.capture.module_listener import ModuleListener
 from fullgraph.capture.recompile_listener import RecompileListener
+from fullgraph.capture.size_listener import SizeListener
 from fullgraph.capture.stance_listener import StanceListener
 from fullgraph.errors import CaptureError
 from fullgraph.installed_torch import OLDEST_TORCH, release_of
@@ -38,6 +40,8 @@ class Capture:
         self._restore: list[Callable[[], None]] = []
         self._lock = threading.RLock()
         self._problems: set[str] = set()
+        # The measures that listeners take part in, such as "guards".
+        self.measured: set[str] = set()
         self._records = FrameRecords()
         # Listeners that emit some facts only once per subscriber.
         self._repeating: tuple[CompileListener | ModuleListener | StanceListener, ...] = ()
@@ -95,16 +99,19 @@ class Capture:
             report_problem=self._report_problem,
             internals=read_internals(torch.__version__),
             torch_folder=os.path.dirname(str(torch.__file__)),
+            measured=self.measured,
             records=self._records,
         )
         breaks = BreakListener(context)
         modules = ModuleListener(context)
+        sizes = SizeListener(context)
         self._repeating = (
-            CompileListener(context, breaks, modules),
+            CompileListener(context, breaks, modules, sizes),
             modules,
             StanceListener(context),
         )
-        return breaks, *self._repeating, RecompileListener(context)
+        others = RecompileListener(context), GuardListener(context), sizes
+        return breaks, *self._repeating, *others
 
     def _uninstall(self) -> None:
         for restore in reversed(self._restore):

@@ -9,10 +9,32 @@ from typing import Any
 
 from fullgraph.capture.dynamo_hooks import DynamoInternals
 from fullgraph.capture.stacks import describe_code
-from fullgraph.model.events import Break, Code, Event, Graph, GuardFailure, Reason, Stack
+from fullgraph.model.events import (
+    Break,
+    Code,
+    DynamicSize,
+    Event,
+    Graph,
+    GuardFailure,
+    Reason,
+    Stack,
+)
 
 # The name of the function that wraps a function of Dynamo, on Python's stack.
 WRAPPER_NAME = "listening"
+
+
+@dataclass
+class SizeRecord:
+    """The sizes of one attempt to trace a frame."""
+
+    # The object that has the symbols; an attempt that starts again has a new one.
+    shape_env: Any
+    # By Dynamo's expression of the size, such as `L['x'].size()[0]`.
+    dynamic: dict[str, DynamicSize] = field(default_factory=dict)
+    static: dict[str, int] = field(default_factory=dict)
+    # The expressions of the sizes that a symbol stands for.
+    symbols: dict[Any, list[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -51,6 +73,9 @@ class FrameRecord:
     graphs_attempt: int = 0
     # Whether the newest graph calls regions of torch.compiler.nested_compile_region.
     has_regions: bool = False
+    # Whether a backend is compiling a graph of the frame.
+    is_in_backend: bool = False
+    sizes: SizeRecord | None = None
     refused_graphs: int = 0
     discarded_graphs: int = 0
     # torch's own counts of breaks and graphs: at the start, then the differences.
@@ -89,3 +114,5 @@ class ListenerContext:
     internals: DynamoInternals
     torch_folder: str
     records: FrameRecords = field(default_factory=FrameRecords)
+    # The measures that take part in listening, by name; see `capture/measures/`.
+    measured: set[str] = field(default_factory=set)

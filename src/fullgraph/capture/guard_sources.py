@@ -14,10 +14,12 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
+from fullgraph.capture.stacks import plain_name
 from fullgraph.model.events import ChangePlace
 
 _STACK_VALUE = re.compile(r"___stack\d+$")
 _IMPORT_PREFIX = "__import_"
+_BUILTINS_PREFIX = "__builtins_dict__"
 # The dictionaries in which a module keeps what its users read as attributes.
 _MODULE_DICTS = frozenset({"_modules", "_parameters", "_buffers", "__dict__"})
 # Attributes that are not part of a name: the value itself is meant.
@@ -50,6 +52,16 @@ class FrameFacts:
             return None
         has_args = bool(code.co_flags & 0x04)
         return code.co_varnames[code.co_argcount + code.co_kwonlyargcount + has_args]
+
+
+def facts_of_frame(frame: Any, evaluate: Callable[[str], Any] = lambda source: None) -> FrameFacts:
+    """Return what a frame shows; locals of a resumed function count as those before a break."""
+    return FrameFacts(
+        code=frame.f_code,
+        module=str(frame.f_globals.get("__name__", "")),
+        resumed_at=plain_name(frame.f_code.co_name)[1],
+        evaluate=evaluate,
+    )
 
 
 class SourceFacts(NamedTuple):
@@ -179,6 +191,11 @@ def _name(node: ast.expr, frame: FrameFacts) -> str:
     match node:
         case ast.Subscript(value=ast.Name(id="L" | "G"), slice=ast.Constant(value=str(name))):
             return _name_of_variable(name, frame)
+        case ast.Subscript(
+            value=ast.Subscript(value=ast.Name(id="G"), slice=ast.Constant(value=str(scope))),
+            slice=ast.Constant(value=str(name)),
+        ) if scope.startswith(_BUILTINS_PREFIX):
+            return name
         case ast.Subscript(
             value=ast.Attribute(value=inner, attr=attr), slice=ast.Constant(value=key)
         ) if attr in _MODULE_DICTS:

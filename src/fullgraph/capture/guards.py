@@ -22,7 +22,7 @@ from fullgraph.capture.guard_sources import FrameFacts
 from fullgraph.model.events import GuardChange, GuardFailure
 
 # These compare several values and keep state between calls, so one alone says nothing.
-_RELATIONAL = frozenset(
+RELATIONAL = frozenset(
     {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SYMBOLIC_SHAPE_GUARD"}
 )
 _LOCAL = re.compile(r"L\['(\w+)'\]")
@@ -126,10 +126,10 @@ def _failed_leaves(manager: Any, evaluate: Callable[[str], Any]) -> Iterator[Fai
             name = type(leaf).__name__
             if name == _NO_ALIASING:
                 yield from (FailedGuard(name, source, part, value) for part in _parts(leaf))
-            elif name not in _RELATIONAL:
+            elif name not in RELATIONAL:
                 parts = _failed_parts(leaf, value, evaluate)
                 yield from (FailedGuard(name, source, part, value) for part in parts)
-    for child in _children(manager):
+    for child in child_managers(manager):
         yield from _failed_leaves(child, evaluate)
 
 
@@ -137,7 +137,8 @@ def _parts(leaf: Any) -> list[str]:
     return list(leaf.verbose_code_parts())
 
 
-def _children(manager: Any) -> Iterator[Any]:
+def child_managers(manager: Any) -> Iterator[Any]:
+    """Yield the managers of the values inside of a guarded value."""
     yield from manager.get_child_managers()
     if hasattr(manager, "get_key_value_managers"):
         for pair in manager.get_key_value_managers().values():

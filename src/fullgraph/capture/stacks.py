@@ -110,6 +110,14 @@ def build_stack(traced: Sequence[FrameSummary], spans: Sequence[Span], root: Cod
     return Stack(frames, min(len(below), len(frames)), _excerpt(frames))
 
 
+def traced_frames(traced: Sequence[FrameSummary]) -> tuple[Frame, ...]:
+    """Return the frames that Dynamo is tracing, without the frames that called them."""
+    return tuple(
+        _frame(each.filename, each.lineno or 0, each.name, _span_of(each, UNKNOWN_SPAN))
+        for each in traced
+    )
+
+
 class _Raw(NamedTuple):
     name: str
     frame: Frame

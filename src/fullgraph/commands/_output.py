@@ -92,3 +92,16 @@ def deliver(
     encoding: str = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
+
+
+def deliver_after_run(
+    kind: str, value: object, format_: str, *, output: str | None = None, **options: Any
+) -> None:
+    """Render `value` after a program has run: text goes to stderr, below the program's output."""
+    # A stream is None if the shell has closed it.
+    stream: IO[str] | None = sys.stdout if format_ == "json" else sys.stderr
+    if output is None and stream is None:
+        return
+    if output is None and format_ == "text" and stream is not None:
+        stream.write("\n")
+    deliver(kind, value, format_, output=output, stream=stream, **options)

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     "--backend", "backends", multiple=True, metavar="NAME",
     help="Also verify with this backend (eager and aot_eager are always used).",
 )  # fmt: skip
+@click.option(
+    "--cost", "with_cost", is_flag=True,
+    help="Also measure what each fix is worth, by leaving it out.",
+)  # fmt: skip
 @format_option("fix")
 @click.option(
     "-o", "--output", metavar="FILE", help="Write the report to FILE instead of standard output."
@@ -45,6 +49,7 @@ def command(
     only: str | None,
     seconds: float,
     backends: tuple[str, ...],
+    with_cost: bool,
     format_: str,
     output: str | None,
 ) -> None:
@@ -79,6 +84,7 @@ def command(
             progress=progress,
             only_settings=only == "settings",
             backends=backends,
+            price=with_cost,
         )
     command_line = "" if apply_ else shlex.join(target)
     deliver("fix", outcome.report, format_, output=output, command=command_line)

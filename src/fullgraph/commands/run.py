@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
-from fullgraph.commands._output import deliver, renamed_option, report_options
+from fullgraph.commands._output import deliver_after_run, renamed_option, report_options
 from fullgraph.commands._progress import progress_line
 from fullgraph.errors import FullgraphError
 
@@ -59,6 +58,12 @@ def _with_separator(command: click.Command, args: list[str]) -> list[str]:
     help="Apply verified fixes in memory before running; no files are changed.",
 )
 @renamed_option("--mend", "--fix", is_flag=True)
+@click.option(
+    "--cost",
+    "with_cost",
+    is_flag=True,
+    help="Time steady calls, and rank root causes by what they cost a call.",
+)
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARG]...")
 def command(
     target: tuple[str, ...],
@@ -67,6 +72,7 @@ def command(
     show_all: bool,
     session: str | None,
     with_fixes: bool,
+    with_cost: bool,
 ) -> None:
     """Run a program and report its graph breaks.
 
@@ -76,6 +82,7 @@ def command(
     """
     from pathlib import Path
 
+    from fullgraph.capture.measures import request_measure
     from fullgraph.capture.process import check_program, check_torch, end_like, run_program
     from fullgraph.capture.store import new_session, prepare_session
     from fullgraph.files import check_writable
@@ -87,6 +94,8 @@ def command(
     folder = prepare_session(Path(session)) if session else new_session()
     if with_fixes:
         _apply_fixes(target, folder)
+    if with_cost:
+        request_measure("cost")
     code = run_program(target, folder)
     has_failed = _show_report(folder, format_, output, show_all, session)
     # If the program fails, its own exit code counts.
@@ -114,15 +123,9 @@ def _show_report(
 def _deliver(
     report: Report, format_: str, output: str | None, show_all: bool, session: str | None
 ) -> None:
-    # A stream is None if the shell has closed it.
-    stream: IO[str] | None = sys.stdout if format_ == "json" else sys.stderr
-    if output is None and stream is None:
-        return
-    if output is None and format_ == "text" and stream is not None:
-        stream.write("\n")
     rest = shlex.join(["fullgraph", "report", "--all", *([session] if session else [])])
     top = {"top": None} if show_all else {}
-    deliver("report", report, format_, output=output, stream=stream, rest=rest, **top)
+    deliver_after_run("report", report, format_, output=output, rest=rest, **top)
 
 
 def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:

@@ -112,9 +112,12 @@ class TrialRequest(Struct, frozen=True):
     # reference: run the original program in eager mode and keep the outcomes.
     # trial: run a plan and compare with the reference.
     # timing: measure a steady call under a plan.
+    # variants: time calls under several plans in turn.
     # coverage: find out which of `lines` the original program does not run.
-    task: Literal["reference", "trial", "timing", "coverage"]
+    task: Literal["reference", "trial", "timing", "variants", "coverage"]
     plan: FixPlan = NO_PLAN
+    # For `variants`; each is a part of `plan`.
+    variants: tuple[FixPlan, ...] = ()
     # Empty: the backend that the program itself names.
     backend: str = "eager"
     # Whether compiled code is called with varied inputs as well; eager mode always is.
@@ -162,6 +165,17 @@ class Samples(Struct, frozen=True):
     raising: int
 
 
+class VariantTimes(Struct, frozen=True):
+    """Seconds of a call under one plan: the first one, which compiles, and steady ones.
+
+    The plans of a trial take turns, so that the same index is the same moment; None for a call
+    that compiled again.
+    """
+
+    first: float
+    steady: tuple[float | None, ...]
+
+
 class TrialResult(Struct, frozen=True):
     """What a trial found."""
 
@@ -180,6 +194,8 @@ class TrialResult(Struct, frozen=True):
     varied_sites: int = 0
     # Seconds of a steady call.
     seconds: float | None = None
+    # In the order of the request.
+    variants: tuple[VariantTimes, ...] = ()
     guards: tuple[GuardCost, ...] = ()
     # Lines that no sample ran, by file.
     unreached: dict[str, tuple[int, ...]] = {}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from fullgraph.fix.cost import FixPricer
 from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.model import NO_PLAN, FixError, FixPlan, SearchResult, TrialRequest
 from fullgraph.fix.report.build import Lines, build_report, lines_changed
@@ -18,6 +19,7 @@ from fullgraph.fix.trials.runner import run_trial
 Progress = Callable[[str], None]
 # The part of the time that is kept for verification, timing and the report.
 _RESERVE = 0.3
+_RESERVE_FOR_PRICES = 0.6
 
 
 class FixOutcome(Struct, frozen=True):
@@ -37,15 +39,20 @@ def fix_program(
     only_settings: bool = False,
     backends: Sequence[str] = (),
     measure: bool = True,
+    price: bool = False,
 ) -> FixOutcome:
-    """Find and verify fixes for `SCRIPT [ARG]...` or `-m MODULE [ARG]...`; measure the speedup."""
+    """Find and verify fixes for `SCRIPT [ARG]...` or `-m MODULE [ARG]...`; measure the speedup.
+
+    With `price`, also measure what each fix is worth.
+    """
     started = time.monotonic()
     progress("running the program")
     with ProgramTrialRunner(target, deadline=started + seconds) as runner:
         _require_calls(runner)
+        reserve = _RESERVE_FOR_PRICES if price else _RESERVE
         search = FixSearch(
             runner,
-            deadline=started + seconds * (1 - _RESERVE),
+            deadline=started + seconds * (1 - reserve),
             progress=progress,
             fixers=_fixers(only_settings),
             backends=backends,
@@ -53,8 +60,12 @@ def fix_program(
         result = search.run()
         unreached = _unreached(runner, result)
         times = _call_times(runner, result, progress, started + seconds) if measure else None
+        cost = None
+        if price:
+            progress("measuring what each fix is worth")
+            cost = FixPricer(runner, result, started + seconds).price(target)
     report = build_report(
-        result, unreached=unreached, times=times, seconds=time.monotonic() - started
+        result, unreached=unreached, times=times, cost=cost, seconds=time.monotonic() - started
     )
     return FixOutcome(report, result.plan, runner.recorded.main_file)
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 # The history of the session format. Raise the number if an old reader would misread a new file.
 #   1  header, break, compile, skip, graph, recompile, backward, settings, problem, end;
-#      later also stance, call and write, which old readers skip
+#      later also stance, call, guards, sizes, write and cost, which old readers skip
 FORMAT_VERSION = 1
 
 Resumption = Literal["resumed", "cut", "skipped", "raised"]
@@ -226,6 +226,84 @@ class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=Tru
     count: int = 1
 
 
+class Guard(Struct, frozen=True, omit_defaults=True):
+    """One guard of compiled code, and its share of the time that checking all of them takes."""
+
+    # torch's name of the guard, such as `TENSOR_MATCH`.
+    kind: str
+    # `torch` is state that belongs to no value.
+    place: ChangePlace
+    # Dynamo's expression for the guarded value, and the same for people: `self.layers[0].weight`.
+    source: str
+    name: str
+    seconds: float = 0.0
+    # The guard in torch's words; its first condition if it has several.
+    text: str = ""
+
+
+class Guards(Struct, frozen=True, tag="guards", tag_field="event", omit_defaults=True):
+    """The guards of one compile, captured only on request.
+
+    `seconds` is the time of one check when the guarded objects are in the processor's caches, and
+    `cold_seconds` when they are not; None if the check could not be timed.
+    """
+
+    compile: str
+    code: Code
+    seconds: float | None = None
+    cold_seconds: float | None = None
+    guards: tuple[Guard, ...] = ()
+
+
+# Why a size is dynamic: it changed (`automatic`), an earlier run or compile of the same code saw it
+# change (`profile`), the program marks it, or `torch.compile(dynamic=True)`.
+SizeReason = Literal[
+    "automatic",
+    "profile",
+    "mark_dynamic",
+    "maybe_mark_dynamic",
+    "mark_unbacked",
+    "dynamic_sources",
+    "unbacked_sources",
+    "dynamic",
+]
+
+
+class StaticSize(Struct, frozen=True):
+    """A size that is compiled as a constant; `dim` is None for a number of Python."""
+
+    name: str
+    dim: int | None
+    is_parameter: bool
+
+
+class DynamicSize(Struct, frozen=True, omit_defaults=True):
+    """A size that Dynamo was to compile as dynamic. `dim` is None for a number of Python."""
+
+    source: str
+    name: str
+    dim: int | None
+    why: SizeReason
+    # The value of this compile, and that of the compile before it.
+    value: int | float | None = None
+    before: int | float | None = None
+    # The constant that the size became; None if it remained dynamic.
+    specialized_to: int | float | None = None
+    # The traced frames at the line that made it a constant, and whether a backend did.
+    stack: tuple[Frame, ...] = ()
+    in_backend: bool = False
+    # Static sizes of the same compile that are equal to the constant.
+    equal_to: tuple[StaticSize, ...] = ()
+
+
+class Sizes(Struct, frozen=True, tag="sizes", tag_field="event", omit_defaults=True):
+    """The dynamic sizes of one compile, also if it failed."""
+
+    compile: str
+    code: Code
+    sizes: tuple[DynamicSize, ...] = ()
+
+
 class Write(Struct, frozen=True, tag="write", tag_field="event", omit_defaults=True):
     """The line that last bound or wrote a value before a call; captured in a run of its own.
 
@@ -238,6 +316,75 @@ class Write(Struct, frozen=True, tag="write", tag_field="event", omit_defaults=T
     frame: Frame
     # The user's line that made the call, to recognize a run that went another way.
     caller: Frame | None = None
+
+
+class CodeLine(Struct, frozen=True, omit_defaults=True):
+    """A function that was running, at its current line; `compile` if a graph of it ran."""
+
+    code: Code
+    line: int
+    compile: str = ""
+
+
+class Piece(Struct, frozen=True, omit_defaults=True):
+    """What a gap does in the compiled code of one compile, outside of its graph.
+
+    In a backward pass it is what belongs to operators that ran there in the call before. `compile`
+    is empty for what happens outside of all compiled code.
+    """
+
+    compile: str
+    seconds: float
+    operators: int = 0
+    operator_seconds: float = 0.0
+    host_copies: int = 0
+    synchronizations: int = 0
+
+
+class Profile(Struct, frozen=True, omit_defaults=True):
+    """What torch's profiler saw in a gap of a call that was not timed."""
+
+    # Checking guards, finding compiled code and entering it.
+    lookup_seconds: float
+    # The rest of the gap.
+    pieces: tuple[Piece, ...]
+    # The time on the device; None without one.
+    device_seconds: float | None = None
+
+
+class Gap(Struct, frozen=True, omit_defaults=True):
+    """What runs before the first graph of a call, between two of its graphs, or after the last.
+
+    `frames` are the functions that ran throughout, the outermost first, and `nested` those that the
+    gap entered on the way to the next graph; only those that broke, or that Dynamo did not compile.
+    """
+
+    frames: tuple[CodeLine, ...] = ()
+    nested: tuple[CodeLine, ...] = ()
+    # None if no call was profiled.
+    profile: Profile | None = None
+
+
+class Cost(Struct, frozen=True, tag="cost", tag_field="event", omit_defaults=True):
+    """The timed calls of a compiled function that ran the same graphs; captured only on request.
+
+    A later event for the same graphs replaces an earlier one.
+    """
+
+    target: int
+    code: Code
+    # Whether these are backward passes after the calls of the function.
+    backward: bool = False
+    # All calls that ran these graphs, and how many of them are not steady because they compiled.
+    calls: int = 0
+    compiling: int = 0
+    # The compile ids of the graphs in order; empty for a backward graph. One gap more than graphs.
+    graphs: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    # One row per timed call: the nanoseconds of the first gap, the first graph, the second gap, …
+    samples: tuple[tuple[int, ...], ...] = ()
+    # The time of the graphs on the device; None without one.
+    device_seconds: float | None = None
 
 
 class Backward(Struct, frozen=True, tag="backward", tag_field="event", omit_defaults=True):
@@ -287,7 +434,10 @@ Event = (
     | Graph
     | Recompile
     | Call
+    | Guards
+    | Sizes
     | Write
+    | Cost
     | Backward
     | Settings
     | Stance

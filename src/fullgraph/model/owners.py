@@ -150,15 +150,12 @@ def this_process() -> Owners:
 
 def folders_of_this_process() -> Folders:
     """Return the folders of this process; torch is not imported for that."""
+    paths = sysconfig.get_paths()
     return Folders(
         directory=_working_directory(),
         torch_folder=_torch_folder(),
-        stdlib_folders=_with_targets(
-            sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
-        ),
-        package_folders=_with_targets(
-            sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_site_packages()
-        ),
+        stdlib_folders=_with_targets(paths["stdlib"], paths["platstdlib"]),
+        package_folders=_with_targets(paths["purelib"], paths["platlib"], *_site_packages()),
     )
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct, json
 
 from fullgraph.errors import ReportError
 from fullgraph.files import unreadable
+from fullgraph.model.cost import CostReport
 from fullgraph.model.events import (
     ChangeKind,
     ChangePlace,
@@ -21,6 +22,7 @@ from fullgraph.model.events import (
     Frame,
     GuardFailure,
     Problem,
+    SizeReason,
     SourceLine,
 )
 
@@ -230,6 +232,34 @@ class RecompileGroup(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class DynamicSizeFinding(Struct, frozen=True):
+    """A size that is dynamic, or that was specialized although it was to be dynamic."""
+
+    # The compiled function.
+    function: str
+    qualified: str
+    file: str
+    line: int
+    owner: str
+    # Dynamo's expression for the tensor or the number, and the same for people.
+    source: str
+    name: str
+    # None for a number of Python.
+    dim: int | None
+    why: SizeReason
+    # The first compile in which it is dynamic, its value there and that of the compile before.
+    since: str
+    value: int | float | None
+    before: int | float | None
+    # The constants that the size became, in order; empty if it remained dynamic.
+    specialized_to: tuple[int | float, ...]
+    # Your line, or that of a library, that made it a constant; None if there is none.
+    specialized_at: Frame | None
+    # Why it became a constant and what avoids that; empty if the size remained dynamic.
+    because: str
+    advice: str
+
+
 class GraphFinding(Struct, frozen=True):
     """One FX graph that a backend compiled."""
 
@@ -303,6 +333,10 @@ class Report(Struct, frozen=True):
     stances: tuple[StanceFinding, ...] = ()
     # The recompiles by what changes; reports of older versions do not have it.
     recompile_groups: tuple[RecompileGroup, ...] = ()
+    # The sizes that are dynamic; reports of older versions do not have it.
+    dynamic_sizes: tuple[DynamicSizeFinding, ...] = ()
+    # Where the time of calls goes; None without `--cost`.
+    cost: CostReport | None = None
 
     def __str__(self) -> str:
         """Return the terminal report, so that `print(report)` shows it."""

@@ -25,14 +25,17 @@ from fullgraph.model.events import (
     Call,
     Code,
     Compile,
+    Cost,
     End,
     Event,
     Graph,
+    Guards,
     Problem,
     Reason,
     Recompile,
     Resumption,
     Settings,
+    Sizes,
     Skip,
     Stack,
     Stance,
@@ -111,8 +114,11 @@ _Line = (
     | Skip
     | Graph
     | Recompile
+    | Guards
+    | Sizes
     | Call
     | Write
+    | Cost
     | Backward
     | Settings
     | Stance

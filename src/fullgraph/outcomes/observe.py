@@ -25,6 +25,8 @@ _PLAIN = (
 )  # fmt: skip
 _MAX_DEPTH = 8
 _TORCH_FOLDER = os.path.dirname(torch.__file__)
+# How the names of loggers begin that are not the program's own.
+_NOT_THE_PROGRAMS = ("torch", "fullgraph")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 # The values of these types show all of their content in their repr.
 _SHOWN_IN_FULL = frozenset(
@@ -296,16 +298,21 @@ class _OutputHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the message, unless torch or fullgraph has logged it."""
-        if not record.name.startswith(("torch", "fullgraph")):
+        if not record.name.startswith(_NOT_THE_PROGRAMS):
             self._output.append(f"log {record.levelname}: {record.getMessage()}")
 
 
 def _root_loggers() -> list[logging.Logger]:
-    """Return the root logger and the loggers that do not propagate, such as transformers' own."""
+    """Return the root logger and the loggers that do not propagate, such as transformers' own.
+
+    Torch's are left out: a handler of its trace logger makes torch write a trace of each compile.
+    """
     return [logging.getLogger()] + [
         logger
         for logger in logging.Logger.manager.loggerDict.values()
-        if isinstance(logger, logging.Logger) and not logger.propagate
+        if isinstance(logger, logging.Logger)
+        and not logger.propagate
+        and not logger.name.startswith(_NOT_THE_PROGRAMS)
     ]
 
 

@@ -95,7 +95,7 @@ def test_many_equal_calls_become_few_events() -> None:
     last = SINGLE_CALLS + 500
     for number in range(1, last + 1):
         ran = "0/1" if number == SINGLE_CALLS + 100 else "0/0"
-        writer.add(call_number(number, target, caller, ran))
+        writer.ended(call_number(number, target, caller, ran))
     writer.flush()
     calls = [event for event in events if isinstance(event, Call)]
     assert sum(call.count for call in calls) == last

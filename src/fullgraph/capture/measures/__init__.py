@@ -15,6 +15,12 @@ from fullgraph.model.events import Event
 MEASURE_VARIABLE = "FULLGRAPH_MEASURE"
 
 
+def request_measure(name: str) -> None:
+    """Make the programs that this process starts take a measure."""
+    requested = [*filter(None, os.environ.get(MEASURE_VARIABLE, "").split(",")), name]
+    os.environ[MEASURE_VARIABLE] = ",".join(dict.fromkeys(requested))
+
+
 def start_measures(emit: Callable[[Event], None]) -> None:
     """Start the measures that the environment names."""
     for name in filter(None, os.environ.get(MEASURE_VARIABLE, "").split(",")):

@@ -57,8 +57,13 @@ class CallWriter:
         self._pending: dict[int, _Pending] = {}
         self._lock = threading.Lock()
 
-    def add(self, call: CompiledCall) -> None:
+    def started(self, call: CompiledCall) -> None:
+        """Do nothing: a call is an event when it has ended."""
+
+    def ended(self, call: CompiledCall) -> None:
         """Emit a call, or let it join the calls before it."""
+        if call.is_backward:
+            return
         with self._lock:
             pending = self._pending.get(call.target.number)
             if pending is not None and pending.is_joined_by(call):
@@ -94,7 +99,7 @@ class CallWriter:
 def start(emit: Callable[[Event], None]) -> None:
     """Emit the calls of this process from now on."""
     writer = CallWriter(emit)
-    watcher.listen(writer.add)
+    watcher.listen(writer)
     atexit.register(writer.flush)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=writer.after_fork)

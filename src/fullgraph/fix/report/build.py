@@ -22,6 +22,7 @@ from fullgraph.fix.report.model import (
     BreakLocation,
     CallTimes,
     Fix,
+    FixCost,
     FixReport,
     FixSummary,
     RemainingBreak,
@@ -36,7 +37,12 @@ Lines = dict[str, tuple[int, ...]]
 
 
 def build_report(
-    result: SearchResult, *, unreached: Lines, times: CallTimes | None, seconds: float
+    result: SearchResult,
+    *,
+    unreached: Lines,
+    times: CallTimes | None,
+    seconds: float,
+    cost: FixCost | None = None,
 ) -> FixReport:
     """Return the report of a search; `unreached` are changed lines that no call runs.
 
@@ -57,6 +63,7 @@ def build_report(
         diff=plan_diff(result.plan),
         out_of_time=result.out_of_time,
         seconds=round(seconds, 1),
+        cost=cost,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from fullgraph.fix.model import GuardCost, Refusal, RejectedCandidate, Settings
+from fullgraph.model.cost import Estimate
 from fullgraph.model.events import Frame
 from fullgraph.model.fix_kinds import Kind, Safety
 
@@ -134,6 +135,39 @@ def _takes_longer(one: float | None, other: float | None) -> bool:
     return one > other * _NOISE_RATIO and one - other > _NOISE_SECONDS
 
 
+class FixPrice(Struct, frozen=True):
+    """What a root cause costs a call, measured by fixing everything but it."""
+
+    file: str
+    line: int
+    type: str
+    # The index of its fix; None if it remains.
+    fix: int | None
+    # Seconds that a steady call takes longer without this fix but with all others, and that it is
+    # faster with this fix alone.
+    left_out: Estimate | None
+    alone: Estimate | None
+    # Seconds that the first call takes longer without this fix but with all others.
+    first_call: float | None
+    # The price from `fullgraph run --cost`; None if it could not be told.
+    estimated: Estimate | None
+    # Why it was not measured, or why that says nothing; empty if it does.
+    reason: str
+
+
+class FixCost(Struct, frozen=True):
+    """What the root causes cost, the most expensive fixes first; only with `--cost`."""
+
+    # Seconds of a steady call and of the first one, without fixes and with all of them.
+    original: Estimate | None
+    fixed: Estimate | None
+    original_first: float | None
+    fixed_first: float | None
+    prices: tuple[FixPrice, ...]
+    # Why nothing was measured; empty if something was.
+    reason: str
+
+
 class FixReport(Struct, frozen=True):
     """Everything that `fullgraph fix` found."""
 
@@ -148,3 +182,5 @@ class FixReport(Struct, frozen=True):
     diff: str
     out_of_time: bool
     seconds: float
+    # What each fix is worth; None without `--cost`.
+    cost: FixCost | None = None

@@ -37,17 +37,16 @@ def index_functions() -> Undo:
     """Index the loaded functions by file, so that forks of this process need not look for them.
 
     All objects are excluded from garbage collection meanwhile: a collection in a fork would touch,
-    and thereby copy, the memory of all of them. Returns the function that ends both.
+    and thereby copy, the memory of all of them. Returns the function that ends both. Until then,
+    another call only adds the functions that were loaded meanwhile.
     """
+    if _indexed:
+        _index_unfrozen()
+        return lambda: None
     # A program may have frozen its own objects, which hides them.
     was_frozen = gc.get_freeze_count() > 0
     gc.unfreeze()
-    by_name: dict[str, list[FunctionType]] = defaultdict(list)
-    for function in _loaded_functions():
-        by_name[function.__code__.co_filename].append(function)
-    for name, functions in by_name.items():
-        _indexed.setdefault(_real_path(name), []).extend(functions)
-    gc.freeze()
+    _index_unfrozen()
 
     def forget() -> None:
         if not was_frozen:
@@ -55,6 +54,15 @@ def index_functions() -> Undo:
         _indexed.clear()
 
     return forget
+
+
+def _index_unfrozen() -> None:
+    by_name: dict[str, list[FunctionType]] = defaultdict(list)
+    for function in _loaded_functions():
+        by_name[function.__code__.co_filename].append(function)
+    for name, functions in by_name.items():
+        _indexed.setdefault(_real_path(name), []).extend(functions)
+    gc.freeze()
 
 
 def _loaded_functions() -> list[FunctionType]:
@@ -87,7 +95,8 @@ def patch_functions(files: Iterable[FileEdits]) -> Undo:
     return restore
 
 
-def _patch(file: FileEdits) -> Iterator[Undo]:
+def codes_with_edits(file: FileEdits) -> list[tuple[FunctionType, CodeType]]:
+    """Return the loaded functions that an edit concerns, each with its edited code; no changes."""
     path = os.path.realpath(file.path)
     functions = _functions_of(path)
     if not functions:
@@ -98,15 +107,37 @@ def _patch(file: FileEdits) -> Iterator[Undo]:
     edited = apply_edits(original, file.edits)
     old = _code_by_name(original, path)
     new = _code_by_name(edited, path)
+    found = []
     for function in functions:
         code = _counterpart(function.__code__, old, new)
         if code is not None:
-            yield functools.partial(setattr, function, "__code__", function.__code__)
-            function.__code__ = _with_filename(code, function.__code__.co_filename)
+            found.append((function, _with_filename(code, function.__code__.co_filename)))
+    return found
+
+
+def _patch(file: FileEdits) -> Iterator[Undo]:
+    for function, code in codes_with_edits(file):
+        yield functools.partial(setattr, function, "__code__", function.__code__)
+        function.__code__ = code
+    path = os.path.realpath(file.path)
+    functions = _functions_of(path)
     for namespace in {id(each.__globals__): each.__globals__ for each in functions}.values():
         yield from _run_additions(file.module_additions, namespace)
+    edited = apply_edits(read_source(path) or "", file.edits)
     for name in {function.__code__.co_filename for function in functions}:
         yield show_lines(name, edited)
+
+
+def copies_of_code(paths: Iterable[str]) -> list[tuple[FunctionType, CodeType]]:
+    """Return the loaded functions of some files, each with a copy of its code.
+
+    Dynamo keeps compiled code, limits and skipped frames by code object.
+    """
+    return [
+        (function, _with_filename(function.__code__, function.__code__.co_filename))
+        for path in dict.fromkeys(map(_real_path, paths))
+        for function in _functions_of(path)
+    ]
 
 
 @functools.cache

@@ -30,6 +30,7 @@ from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.samples import Sample, samples_of, state_restored
 from fullgraph.fix.trials.timing import time_calls
+from fullgraph.fix.trials.variants import time_variants
 from fullgraph.model.fix_kinds import Safety
 from fullgraph.outcomes.compare import compare_outcomes
 from fullgraph.outcomes.observe import CallOutcome
@@ -53,6 +54,8 @@ def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> Tria
         case "coverage":
             unreached = unreached_lines(request.lines, samples)
             return TrialResult(request.number, None, unreached=unreached)
+        case "variants":
+            return time_variants(request, samples)
     patch_functions(request.plan.files.values())
     if request.task == "timing":
         return time_calls(request, samples)

@@ -24,6 +24,7 @@ from fullgraph.fix.record.recorder import CallRecorder
 from fullgraph.fix.runtime.hot_patch import index_functions
 from fullgraph.fix.trials.execute import execute
 from fullgraph.fix.trials.runner import read_result, result_file
+from fullgraph.registry.taxonomy import category_of
 
 _TICK = 0.01
 # The time limit of a fork that has next to nothing to do.
@@ -34,8 +35,11 @@ FORKS_VARIABLE = "FULLGRAPH_FORKS"
 
 @cache
 def preload_compiler(*, gradients: bool) -> None:
-    """Import what compiling needs, so that no child has to."""
-    explain(lambda x: x + 1, torch.zeros(1))
+    """Import what compiling needs and fill its caches, so that no child has to."""
+    # With a call of a function of torch, and with a break.
+    explain(_breaks, torch.zeros(1))
+    # No rule matches, so the patterns of all rules are compiled.
+    category_of("")
     # Without a backward pass: where autograd has threads, a process that has them cannot be
     # forked. A second size makes sizes symbolic.
     compiled = torch.compile(lambda x: (x * 2).sum(), backend="aot_eager")
@@ -50,6 +54,12 @@ def preload_compiler(*, gradients: bool) -> None:
             # The first backward graph imports these, which takes as long as all the rest.
             import_module("torch._inductor.lowering")
             import_module("torch._inductor.pattern_matcher")
+
+
+def _breaks(x: torch.Tensor) -> torch.Tensor:
+    x = torch.relu(x)
+    torch._dynamo.graph_break()
+    return x + 1
 
 
 def can_fork() -> bool:

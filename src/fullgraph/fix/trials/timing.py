@@ -32,7 +32,7 @@ def time_calls(request: TrialRequest, samples: list[Sample]) -> TrialResult:
     steady_end = end
     with plan_active(request.plan):
         for done in count(1):
-            spent = sum(_seconds_of(call, functions[id(call.target)]) for call in calls)
+            spent = sum(seconds_of(call, functions[id(call.target)]) for call in calls)
             best = min(best, spent)
             now = time.monotonic()
             if done == _STEADY_ROUNDS // 2:
@@ -43,7 +43,8 @@ def time_calls(request: TrialRequest, samples: list[Sample]) -> TrialResult:
     return TrialResult(request.number, None, seconds=best)
 
 
-def _seconds_of(call: RecordedCall, function: Callable[..., Any]) -> float:
+def seconds_of(call: RecordedCall, function: Callable[..., Any]) -> float:
+    """Return how long a recorded call takes, with inputs and state of its own."""
     args, kwargs = clone_inputs((call.args, call.kwargs))
     with state_restored(call.target), call.context.restored():
         started = time.perf_counter()

@@ -9,6 +9,7 @@ from fullgraph.model.fix_kinds import Safety
 from fullgraph.model.owners import this_process
 from fullgraph.render._lines import joined
 from fullgraph.render._strings import printable_strings
+from fullgraph.render.fix._cost import cost_lines
 from fullgraph.terminal import Terminal, clean, one_line
 
 _SAFETY: dict[Safety, str] = {
@@ -38,6 +39,8 @@ def _lines(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]
     for number, remaining in enumerate(report.remaining, len(report.fixes) + 1):
         yield from _remaining(number, remaining, terminal)
     yield from _guards(report, terminal)
+    if report.cost is not None:
+        yield from cost_lines(report.cost, terminal)
     yield from _end(report, terminal, command)
 
 

@@ -18,8 +18,10 @@ from fullgraph.model.report import (
     RootCause,
     SkippedFrame,
 )
+from fullgraph.render._dynamic_sizes import interesting_sizes, size_lines
 from fullgraph.render._recompiles import GroupWriter
 from fullgraph.render._strings import printable_strings
+from fullgraph.render.report._cost import describe_calls, describe_price
 from fullgraph.render.report._errors import meaning_of, message_of, raised_errors, type_of
 from fullgraph.render.report._phrases import headline_parts, impact, short_name, shorten, times
 from fullgraph.render.report._source import (
@@ -87,9 +89,11 @@ class _Writer:
         if hidden:
             yield ""
             yield f"{hidden} more {'root cause' if hidden == 1 else 'root causes'}: {self._rest}"
+        yield from self._section("cost of a call", self._cost())
         yield from self._section("skipped frames (run in eager mode)", self._skipped_frames())
         yield from self._section("stances (change what torch.compile does)", self._stances())
         yield from self._section("recompiles", self._recompiles())
+        yield from self._section("dynamic sizes", self._dynamic_sizes())
         yield from self._section("differences from torch's own counts", self._disagreements())
         yield from self._section("not captured", self._problems())
 
@@ -141,6 +145,8 @@ class _Writer:
         type_ = f"{one_line(cause.id or '') or _NO_ID}  {one_line(cause.type)}"
         yield from self._heading(start, type_, location, cause.owner, impact(cause))
         yield from self._source(cause, location)
+        if self._report.cost is not None:
+            yield from self._labelled("cost", describe_price(self._report.cost, cause.key))
         why = self._shortened(cause.explanation)
         if why:
             yield from self._labelled("why", why)
@@ -240,6 +246,11 @@ class _Writer:
                 first = False
             yield row
 
+    def _cost(self) -> Iterator[str]:
+        if self._report.cost is not None:
+            for text in describe_calls(self._report.cost, self._top):
+                yield from self._wrapped(text, "  ", "      ")
+
     def _skipped_frames(self) -> Iterator[str]:
         frames = self._report.skipped_frames
         for frame in frames[: self._top]:
@@ -314,6 +325,13 @@ class _Writer:
         if any(failure.compile in refused for failure in self._errors):
             return "which raises an error"
         return "new inputs run in eager mode"
+
+    def _dynamic_sizes(self) -> Iterator[str]:
+        """Yield the sizes that were specialized although they were to be dynamic; or all."""
+        sizes = interesting_sizes(self._report.dynamic_sizes, show_all=self._top is None)
+        for size in sizes[: self._top]:
+            yield from size_lines(printable_strings(size), self._terminal, self._place)
+        yield from self._more(len(sizes))
 
     def _disagreements(self) -> Iterator[str]:
         for entry in map(printable_strings, self._report.disagreements):

@@ -1,0 +1,7 @@
+"""Guards as JSON."""
+
+from __future__ import annotations
+
+from fullgraph.render._json import render
+
+__all__ = ["render"]

@@ -1,0 +1,39 @@
+"""A compiled function with eager code between its graphs, called as often as the argument says."""
+
+import sys
+
+import torch
+from torch import Tensor
+
+
+@torch.compiler.disable
+def three_operators(x: Tensor) -> None:
+    x.sin().cos().tan()
+
+
+def layer(x: Tensor) -> Tensor:
+    return x * 2
+
+
+@torch.compiler.disable
+def reads_a_value(x: Tensor) -> None:
+    x.sum().item()
+
+
+def looped(x: Tensor) -> Tensor:
+    for _ in range(3):
+        x = layer(x)
+        reads_a_value(x)
+    return x
+
+
+@torch.compile(backend="eager")
+def compiled(x: Tensor) -> Tensor:
+    x = x + 1
+    three_operators(x)
+    x = x * 3
+    return looped(x)
+
+
+for _ in range(int(sys.argv[1])):
+    compiled(torch.ones(4))
