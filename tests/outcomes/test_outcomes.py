@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from torch.testing._internal.two_tensor import TwoTensor
 
 import fullgraph.outcomes
 from fullgraph.outcomes.compare import compare_outcomes
-from fullgraph.outcomes.observe import observe_call
+from fullgraph.outcomes.observe import capture_output, observe_call
 
 
 class Slotted:
@@ -96,3 +97,13 @@ def test_the_package_does_not_depend_on_fix() -> None:
         if isinstance(node, ast.ImportFrom)
     ]
     assert not [name for name in imported if name.startswith("fullgraph.fix")]
+
+
+def test_observing_a_call_does_not_switch_the_trace_of_torch_on() -> None:
+    # Torch writes a trace of each compile, which is slow, as soon as this logger has a handler.
+    trace = logging.getLogger("torch.__trace")
+    before = list(trace.handlers)
+    with capture_output() as output:
+        assert trace.handlers == before
+        logging.getLogger("mine").warning("heard")
+    assert output == ["log WARNING: heard"]
