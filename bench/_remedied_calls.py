@@ -1,4 +1,4 @@
-"""Check offered remedies on calls that the program does not make, and so nobody has replayed."""
+"""Check offered remedies on calls that the program does not make, so that no replay had them."""
 
 from __future__ import annotations
 

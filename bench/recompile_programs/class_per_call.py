@@ -1,4 +1,4 @@
-"""Batches in a named tuple whose class is made anew for each batch.
+"""Batches in a named tuple whose class is created again for each batch.
 
 more_calls = ["train(3)"]
 

@@ -94,6 +94,13 @@ def test_a_remedy_that_has_no_number_is_an_error(cli: Cli, wrong: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_script_that_could_be_lost_is_an_error_before_anything_runs(cli: Cli) -> None:
+    (cli.folder / "program.py").write_text("print('it ran')\n")
+    done = cli("recompiles", "--apply", "1", "program.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "program.py is not in a git repository" in done.stderr
+
+
 def test_a_missing_program_is_an_error(cli: Cli) -> None:
     done = cli("recompiles", "no_such_file.py")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)

@@ -10,6 +10,7 @@ import pytest
 from fullgraph.recompiles.context import ProgramContext
 from fullgraph.recompiles.features import has_feature
 from fullgraph.recompiles.remedies import all_remedies, propose_all
+from fullgraph.recompiles.remedies.one_dtype import common_dtype
 from fullgraph.recompiles.report import RemedyKind
 from fullgraph.recompiles.size_guards import compares_size
 from tests.recompiles.groups import group
@@ -57,6 +58,21 @@ def test_a_dimension_is_named_for_environment_variables() -> None:
 )
 def test_code_that_compares_a_size_may_specialize_another_one(guard: str, compares: bool) -> None:
     assert compares_size(guard) == compares
+
+
+@pytest.mark.parametrize(
+    ("seen", "dtype"),
+    [
+        ("bool int32", "int32"),
+        ("bool uint8 int32 int64 float32", "int64"),
+        ("float16 float32", "float32"),
+        ("float32 int64", None),
+        ("uint8 int8", None),
+        ("complex64 float8_e5m2", None),
+    ],
+)
+def test_an_argument_gets_a_dtype_that_includes_the_others(seen: str, dtype: str | None) -> None:
+    assert common_dtype(seen.split()) == dtype
 
 
 def test_the_documentation_lists_every_remedy() -> None:

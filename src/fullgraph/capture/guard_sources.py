@@ -97,7 +97,7 @@ def readable(expression: str, frame: FrameFacts) -> str:
 
 @lru_cache(maxsize=4096)
 def _parse(source: str) -> ast.expr | None:
-    """Return the syntax tree, which nobody may change; None if the text is no expression."""
+    """Return the syntax tree, which callers share; None if the text is not an expression."""
     try:
         return ast.parse(source.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -173,7 +173,7 @@ def _place(tree: ast.expr, frame: FrameFacts) -> ChangePlace:
 
 
 def _is_part_of_range(tree: ast.expr, frame: FrameFacts) -> bool:
-    """Return whether this is the start, stop or step of a range, which nobody can write."""
+    """Return whether this is the start, stop or step of a range, which no statement can write."""
     return isinstance(tree, ast.Attribute) and isinstance(_evaluated(tree.value, frame), range)
 
 

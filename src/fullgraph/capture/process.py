@@ -22,6 +22,7 @@ import msgspec
 
 from fullgraph.capture.group_witness import GroupWitness
 from fullgraph.capture.header import describe_process
+from fullgraph.capture.measures import MEASURE_VARIABLE, requested_measures
 from fullgraph.capture.store import CAPTURE_VARIABLE
 from fullgraph.errors import CaptureError, FullgraphError, ProgramError
 from fullgraph.files import replace_file, unreadable
@@ -61,11 +62,14 @@ def check_torch() -> None:
         raise CaptureError(f"torch {version} is too old; fullgraph needs torch 2.8 or later")
 
 
-def run_program(target: Sequence[str], folder: Path) -> int:
-    """Run `python TARGET...` with sessions in `folder`; return its exit code, or minus a signal."""
+def run_program(target: Sequence[str], folder: Path, measures: Sequence[str] = ()) -> int:
+    """Run `python TARGET...` with sessions in `folder`; return its exit code, or minus a signal.
+
+    `measures` are the modules of `capture/measures` that it takes as well.
+    """
     runner = _RunnerSession(target, folder)
     command = python_command(target)
-    environment = capture_environment(folder)
+    environment = capture_environment(folder, measures)
     started = time.perf_counter()
     if hasattr(signal, "sigwaitinfo"):
         code = _run_passing_signals(command, environment)
@@ -136,9 +140,13 @@ def python_command(target: Sequence[str]) -> list[str]:
     return [sys.executable, *separator, *target]
 
 
-def capture_environment(folder: Path) -> dict[str, str]:
+def capture_environment(folder: Path, measures: Sequence[str] = ()) -> dict[str, str]:
     """Return the environment of a program whose sessions are written to `folder`."""
     environment = dict(os.environ)
+    if measures:
+        # The user may have asked for others.
+        names = dict.fromkeys([*requested_measures(), *measures])
+        environment[MEASURE_VARIABLE] = ",".join(names)
     environment[CAPTURE_VARIABLE] = str(folder.resolve())
     # An empty entry would mean the working directory.
     paths = [str(_BOOTSTRAP), environment.get("PYTHONPATH", "")]

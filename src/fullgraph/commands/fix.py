@@ -60,7 +60,7 @@ def command(
     side effect or exception. Nothing is written without --apply, which may also come last.
     """
     if undo_:
-        _undo(force)
+        undo_last(force)
         return
     from fullgraph.capture.process import check_program, check_torch
     from fullgraph.files import check_writable
@@ -72,11 +72,8 @@ def command(
     check_torch()
     if output is not None:
         check_writable(output)
-    if apply_ and not force and target[0] != "-m":
-        # Checked now, and not after two minutes of work.
-        from fullgraph.fix.apply import require_clean
-
-        require_clean(target[0])
+    if apply_ and not force:
+        require_clean_script(target)
     with progress_line() as progress:
         outcome = fix_program(
             target,
@@ -103,7 +100,16 @@ def _own_flags(target: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...
     return target[:end], target[end:]
 
 
-def _undo(force: bool) -> None:
+def require_clean_script(target: tuple[str, ...]) -> None:
+    """Check the script that --apply will write: now, and not after minutes of work."""
+    from fullgraph.fix.apply import require_clean
+
+    if target[0] != "-m":
+        require_clean(target[0])
+
+
+def undo_last(force: bool) -> None:
+    """Restore the files of the last --apply, and name them."""
     from fullgraph.fix.apply import undo
 
     for path in undo(force=force):

@@ -50,19 +50,19 @@ def command(
     from fullgraph.capture.process import check_program, check_torch, end_like, run_program
     from fullgraph.capture.store import new_session, prepare_session
     from fullgraph.files import check_writable
+    from fullgraph.model.session import is_session
 
     target, function = _split_function(target)
     if output is not None:
         check_writable(output)
-    if _is_session(target):
+    if len(target) == 1 and is_session(target[0]):
         report = _read_guards(Path(target[0]), function)
         deliver("guards", report, format_, output=output, show_all=show_all)
         return
     check_program(target)
     check_torch()
     folder = prepare_session(Path(session)) if session else new_session()
-    _request_guards()
-    code = run_program(target, folder)
+    code = run_program(target, folder, ["guards"])
     report = _read_guards(folder, function, is_new=True)
     deliver_after_run("guards", report, format_, output=output, show_all=show_all)
     end_like(code)
@@ -78,21 +78,6 @@ def _split_function(target: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     if not separator or not name or not function.replace(".", "").isidentifier():
         return target, ""
     return (*target[:index], name, *target[index + 1 :]), function
-
-
-def _is_session(target: tuple[str, ...]) -> bool:
-    """Return whether the target is a session file or a folder of them."""
-    if len(target) != 1:
-        return False
-    path = target[0]
-    is_program = os.path.exists(os.path.join(path, "__main__.py"))
-    return path.endswith(".jsonl") or (os.path.isdir(path) and not is_program)
-
-
-def _request_guards() -> None:
-    from fullgraph.capture.measures import MEASURE_VARIABLE
-
-    os.environ[MEASURE_VARIABLE] = "guards"
 
 
 def _read_guards(folder: Path, function: str, *, is_new: bool = False) -> GuardsReport:

@@ -10,6 +10,7 @@ import click
 
 from fullgraph.commands._output import deliver, format_option
 from fullgraph.commands._progress import progress_line
+from fullgraph.commands.fix import require_clean_script, undo_last
 from fullgraph.commands.run import RunCommand
 
 if TYPE_CHECKING:
@@ -50,19 +51,23 @@ def command(
     SESSION is the session of an earlier run; its remedies are not replayed.
     """
     if undo_:
-        _undo(force)
+        undo_last(force)
         return
     from fullgraph.files import check_writable
+    from fullgraph.model.session import is_session
 
     wanted = _parsed(apply_) if apply_ is not None else None
     if output is not None:
         check_writable(output)
-    is_session = len(target) == 1 and _is_session(target[0])
-    advice = _advise_on_session(target[0]) if is_session else _advise(target, seconds)
-    stream: IO[str] | None = sys.stdout if is_session or format_ == "json" else sys.stderr
+    of_session = len(target) == 1 and is_session(target[0])
+    if of_session:
+        advice = _advise_on_session(target[0])
+    else:
+        advice = _advise(target, seconds, must_be_clean=wanted is not None and not force)
+    stream: IO[str] | None = sys.stdout if of_session or format_ == "json" else sys.stderr
     if output is not None or stream is not None:
         top = {"top": None} if show_all else {}
-        shown = "" if is_session or wanted else shlex.join(target)
+        shown = "" if of_session or wanted else shlex.join(target)
         deliver(
             "recompiles", advice.report, format_, output=output, stream=stream, command=shown,
             **top,
@@ -80,17 +85,6 @@ def _parsed(text: str) -> tuple[int, int]:
     return int(group), int(remedy or "1")
 
 
-def _is_session(name: str) -> bool:
-    from pathlib import Path
-
-    from fullgraph.model.session import SUFFIX
-
-    path = Path(name)
-    if path.is_dir():
-        return not (path / "__main__.py").exists()
-    return path.suffix == SUFFIX
-
-
 def _advise_on_session(name: str) -> Advice:
     from pathlib import Path
 
@@ -101,22 +95,17 @@ def _advise_on_session(name: str) -> Advice:
     return advise_on_session(load_all((name,)), path if path.is_dir() else None)
 
 
-def _advise(target: tuple[str, ...], seconds: float | None) -> Advice:
+def _advise(target: tuple[str, ...], seconds: float | None, *, must_be_clean: bool) -> Advice:
     from fullgraph.capture.process import check_program, check_torch
     from fullgraph.capture.store import new_session
     from fullgraph.recompiles.pipeline import advise_on_program
 
     check_program(target)
     check_torch()
+    if must_be_clean:
+        require_clean_script(target)
     with progress_line() as progress:
         return advise_on_program(target, new_session(), seconds=seconds, progress=progress)
-
-
-def _undo(force: bool) -> None:
-    from fullgraph.fix.apply import undo
-
-    for path in undo(force=force):
-        click.echo(f"restored {path}")
 
 
 def _write(advice: Advice, group: int, remedy: int, *, force: bool) -> None:

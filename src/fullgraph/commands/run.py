@@ -82,7 +82,6 @@ def command(
     """
     from pathlib import Path
 
-    from fullgraph.capture.measures import request_measure
     from fullgraph.capture.process import check_program, check_torch, end_like, run_program
     from fullgraph.capture.store import new_session, prepare_session
     from fullgraph.files import check_writable
@@ -94,9 +93,7 @@ def command(
     folder = prepare_session(Path(session)) if session else new_session()
     if with_fixes:
         _apply_fixes(target, folder)
-    if with_cost:
-        request_measure("cost")
-    code = run_program(target, folder)
+    code = run_program(target, folder, ["cost"] if with_cost else [])
     has_failed = _show_report(folder, format_, output, show_all, session)
     # If the program fails, its own exit code counts.
     end_like(2 if has_failed and code == 0 else code)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fullgraph.analysis import analyze
-from fullgraph.capture.measures import MEASURE_VARIABLE
-from fullgraph.capture.process import capture_environment
+from fullgraph.capture.process import capture_environment, python_command
 from fullgraph.errors import FullgraphError
 from fullgraph.fix.model import (
     NO_PLAN,
@@ -137,11 +135,10 @@ def estimate_prices(target: Sequence[str], deadline: float) -> Prices:
     if left <= 0:
         return {}
     with tempfile.TemporaryDirectory(prefix="fullgraph-cost-") as folder:
-        environment = {**capture_environment(Path(folder)), MEASURE_VARIABLE: "cost"}
         try:
             subprocess.run(
-                [sys.executable, *target],
-                env=environment,
+                python_command(target),
+                env=capture_environment(Path(folder), ["cost"]),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

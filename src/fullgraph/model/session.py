@@ -195,6 +195,12 @@ def load(path: str | os.PathLike[str]) -> Session:
     return _Reader(file, data).read()
 
 
+def is_session(path: str) -> bool:
+    """Return whether a command is given a session, a file or a folder of them, or a program."""
+    is_program = os.path.exists(os.path.join(path, "__main__.py"))
+    return path.endswith(SUFFIX) or (os.path.isdir(path) and not is_program)
+
+
 def load_all(paths: tuple[str, ...]) -> list[Session]:
     """Read the sessions in `paths`: files, or folders of session files."""
     return [

@@ -20,7 +20,6 @@ _FEATURES = {
     "specialize_on": ("_dynamo/decorators.py", r"^    specialize_on: "),
     "recompile_limit=": ("__init__.py", r"^    recompile_limit: "),
     "isolate_recompiles=": ("__init__.py", r"^    isolate_recompiles: "),
-    "shapes_spec=": ("__init__.py", r"^    shapes_spec: "),
     "allow_unspec_int_on_nn_module": ("_dynamo/config.py", r"^allow_unspec_int_on_nn_module\b"),
     "force_parameter_static_shapes": ("_dynamo/config.py", r"^force_parameter_static_shapes\b"),
     "accumulated_recompile_limit": ("_dynamo/config.py", r"^accumulated_recompile_limit\b"),

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 from msgspec import Struct
 
-from fullgraph.capture.measures import MEASURE_VARIABLE
 from fullgraph.capture.process import run_program
 from fullgraph.errors import FullgraphError
 from fullgraph.fix.model import FixPlan
@@ -39,7 +37,7 @@ from fullgraph.recompiles.writes import find_writes
 
 Progress = Callable[[str], None]
 
-_MEASURES = "calls,results"
+_MEASURES = ("calls", "results")
 # The time limit without --time: a small program may take this long, a long one this many times the
 # time of its first run. That run is captured, so the whole takes at most three times the time of
 # the program alone.
@@ -69,8 +67,7 @@ def advise_on_program(
     # The process that replays imports torch while the program does the same.
     with Replayer(target) as replayer, TemporaryDirectory(prefix="fullgraph-") as eager:
         started = time.monotonic()
-        with _measuring():
-            code = run_program(target, folder)
+        code = run_program(target, folder, _MEASURES)
         own_seconds = time.monotonic() - started
         sessions = load_all((str(folder),))
         facts = RunFacts(sessions)
@@ -108,18 +105,6 @@ def advise_on_session(sessions: Sequence[Session], folder: Path | None) -> Advic
     command = next((each.header.command for each in sessions if each.header.command), ())
     context = _context(sessions, folder, main_file(command[1:]))
     return _advice(facts, _searches(facts.report, context), _NOT_REPLAYABLE, context.main_file)
-
-
-@contextmanager
-def _measuring() -> Iterator[None]:
-    before = os.environ.get(MEASURE_VARIABLE)
-    os.environ[MEASURE_VARIABLE] = _MEASURES
-    try:
-        yield
-    finally:
-        del os.environ[MEASURE_VARIABLE]
-        if before is not None:
-            os.environ[MEASURE_VARIABLE] = before
 
 
 def main_file(target: Sequence[str]) -> str:

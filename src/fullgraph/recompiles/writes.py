@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from fullgraph.analysis.state import AnalysisState
 from fullgraph.analysis.user_lines import list_watches
-from fullgraph.capture.measures import MEASURE_VARIABLE
 from fullgraph.capture.measures.writes import WATCH_VARIABLE
 from fullgraph.capture.process import capture_environment, python_command
 from fullgraph.errors import FullgraphError
@@ -59,11 +58,8 @@ def writes_environment(sessions: Sequence[Session], folder: Path) -> dict[str, s
         return None
     watch_file = folder / _WATCH_FILE
     watch_file.write_bytes(json.encode(watches))
-    environment = capture_environment(folder)
-    return environment | {
-        MEASURE_VARIABLE: "writes",
-        WATCH_VARIABLE: str(watch_file.resolve()),
-    }
+    environment = capture_environment(folder, ["writes"])
+    return environment | {WATCH_VARIABLE: str(watch_file.resolve())}
 
 
 def add_writes(sessions: Sequence[Session], folder: Path) -> tuple[Session, ...]:

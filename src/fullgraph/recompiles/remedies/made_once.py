@@ -1,4 +1,4 @@
-"""Move a class or a backend that each call makes anew to the level of the module.
+"""Define a class or a backend once, at module level, if each call creates a new one.
 
 Dynamo guards on the identity of classes and backends, so a new one compiles again although it does
 the same. The definition must use no names of the function that it stands in.

@@ -1,13 +1,14 @@
 """Convert an argument to one dtype where it is passed.
 
 Offered if replay shows that all results stay the same, as for token ids that the function widens
-itself. The widest dtype that was seen is taken; a dtype that it does not include stays.
+itself. Of the integers or of the floating-point numbers, the widest dtype that was seen is taken; a
+floating-point number among integers stays.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
@@ -27,16 +28,22 @@ _WIDENING = (
 )
 
 
+def common_dtype(seen: Iterable[str]) -> str | None:
+    """Return a dtype that can represent most of the others; None if there are no two such."""
+    dtypes = set(seen)
+    row = max(_WIDENING, key=lambda each: len(dtypes.intersection(each)))
+    widened = dtypes.intersection(row)
+    return max(widened, key=row.index) if len(widened) > 1 else None
+
+
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the change for an argument whose dtype changes."""
     if group.kind != "dtype" or group.place != "argument":
         return
-    seen = {value.removeprefix("torch.") for value in group.values}
-    row = next((each for each in _WIDENING if seen <= set(each)), None)
+    dtype = common_dtype(value.removeprefix("torch.") for value in group.values)
     passed = passed_arguments(group, context, group.source)
-    if row is None or not passed or passed[0].suffix:
+    if dtype is None or not passed or passed[0].suffix:
         return
-    dtype = max(seen, key=row.index)
     name = passed[0].text
     if not all(isinstance(each.value, ast.Name) for each in passed):
         return
