@@ -24,6 +24,8 @@ KINDS = [
     "categories/data-dependent.html",
     "fixes/index.html",
     "fixes/capture_scalar_outputs.html",
+    "guide/index.html",
+    "guide/graph-breaks.html",
     "releases/index.html",
     "releases/2.13.0.html",
     "dashboard.html",

@@ -74,6 +74,12 @@ def test_a_bare_registry_knows_new_reworded_and_missing_entries(
     assert "GB0000" in [change.id for change in upcoming.removed]
     assert ("GB0125", ("hints",)) in [(change.id, change.what) for change in upcoming.reworded]
     assert upcoming.retired == ()
+    # Those of the newest release that the registry still has.
+    gone = {change.id for change in upcoming.removed}
+    live = [
+        each for each in site.breaks.values() if each.history and each.history[-1].mark == "live"
+    ]
+    assert upcoming.live == sum(each.id not in gone for each in live)
     assert all(release.release != site.release for release in site.releases)
 
 

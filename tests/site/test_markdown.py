@@ -170,3 +170,16 @@ def test_html_is_shown_as_text_and_python_is_highlighted() -> None:
     assert shown.text.strip() == code.strip()
     assert "<span" in to_html(f"```python\n{code}```\n")
     assert "<span" not in to_html("```text\ndef f(): pass\n```\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "allowed"),
+    [
+        ("https://pytorch.org", True), ("mailto:me@example.org", True), ("gb0124.md", True),
+        ("/docs/page", True), ("a//b", True), ("#part", True), ("//host/page", False),
+        ("/\\host", False), ("\\\\host", False), ("/%5chost", False), ("javascript:x", False),
+        ("https:page", False),
+    ],
+)  # fmt: skip
+def test_links_stay_here_or_say_where_they_lead(target: str, allowed: bool) -> None:
+    assert is_allowed_link(target) is allowed

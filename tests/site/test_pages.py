@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from fullgraph.registry.taxonomy import RENAMED
 from fullgraph.site.charts import growth_chart, history_chart, history_text
 from fullgraph.site.code_blocks import code_pair, diff_block
-from fullgraph.site.labels import fixable_sentence
-from fullgraph.site.model import Mark, ReleaseMark, SiteData
+from fullgraph.site.labels import fixable_sentence, status_sentence
+from fullgraph.site.model import Mark, ReleaseMark, SiteData, Status
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.searchindex import script_of
 from fullgraph.site.templating import label, prose, without_controls
@@ -99,6 +99,30 @@ def test_a_history_says_what_its_chart_shows() -> None:
     assert "2.8.0 or longer" in history_text(_history("live", "live"))
     assert history_text(_history("absent")) == "No known release has it."
     assert "not in the registry of 2.9.0" in history_text(_history("live", "absent"))
+
+
+def test_a_status_is_a_sentence(installed_site: SiteData) -> None:
+    page = installed_site.breaks["GB0124"]
+
+    def said(status: Status, **facts: object) -> str:
+        changed = msgspec.structs.replace(page.page, **facts)
+        each = msgspec.structs.replace(page, status=status, page=changed)
+        return status_sentence(each, "2.13.0")
+
+    newest = page.history[-1].release
+    assert said("live") == "torch 2.13.0 can raise it."
+    assert said("live", live=None) == f"torch {newest}, the newest release, can raise it."
+    assert said("retired", gone_since="2.10") == "torch no longer raises it since 2.10."
+    assert said("retired", gone_since=None) == "torch no longer raises it."
+    assert said("new") == "No known release has it yet."
+    assert said("later", first_release="2.15") == (
+        "It is new in torch 2.15; torch 2.13.0 does not have it."
+    )
+    assert said("removed", last_release="2.12") == (
+        "Removed from the registry; torch 2.12 still has it."
+    )
+    assert said("removed", last_release=None, first_release=None) == "Removed."
+    assert said("unknown").startswith("Unknown")
 
 
 def test_wide_code_is_not_put_into_two_narrow_columns() -> None:
@@ -200,6 +224,19 @@ def test_every_fixer_has_a_page_and_is_linked(
         assert f'href="{fixer.name}.html"' in index
         assert f"fixes/{fixer.name}.html" in sitemap
         assert fixer.name in pages[f"fixes/{fixer.name}.html"].decode()
+
+
+def test_every_lesson_has_a_page_with_its_code_and_pictures(
+    pages: dict[str, bytes], installed_site: SiteData
+) -> None:
+    index = pages["guide/index.html"].decode()
+    for lesson in installed_site.lessons:
+        page = pages[f"guide/{lesson.id}.html"].decode()
+        assert f'href="{lesson.id}.html"' in index
+        assert f"fullgraph learn {lesson.id} --run" in page
+        assert "{{" not in page
+        assert page.count("<figcaption>Graphs<") == sum(p.kind == "picture" for p in lesson.parts)
+        assert all(f'href="../gb/{each.lower()}.html"' in page for each in lesson.breaks)
 
 
 def test_breaks_and_categories_name_their_fixers(

@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from fullgraph.guide.picture import EAGER, GRAPH, TRACED
 from fullgraph.site.highlight import highlight
 
 # Longer lines scroll on a phone, and scrollable parts must be reachable by keyboard.
 _FITS_A_PHONE = 38
 # With longer lines, the two blocks are placed one above the other, to show all changes.
 _FITS_A_COLUMN = 50
+_PICTURE = re.compile(f"(.*?) ([{GRAPH}{EAGER}{TRACED}]) ?(.*)")
 
 
 class Pair(NamedTuple):
@@ -35,6 +37,29 @@ def code_block(code: str, changed: frozenset[int] = frozenset(), tag: str = "ins
     )
     focus = ' tabindex="0"' if _is_wider(code, _FITS_A_PHONE) else ""
     return Markup(f"<pre{focus}><code>{shown}</code></pre>")
+
+
+def output_block(text: str) -> Markup:
+    """Return what a program printed as HTML."""
+    shown = escape(text.strip("\n"), quote=False)
+    focus = ' tabindex="0"' if _is_wider(text, _FITS_A_PHONE) else ""
+    return Markup(f"<pre{focus}><code>{shown}</code></pre>")
+
+
+def picture_block(picture: str) -> Markup:
+    """Return a picture of the guide as HTML: each line with its graphs, and in their color."""
+    shown = "".join(map(_picture_line, picture.strip("\n").split("\n")))
+    return Markup(f'<pre tabindex="0"><code>{shown}</code></pre>')
+
+
+def _picture_line(line: str) -> str:
+    parts = _PICTURE.fullmatch(line)
+    if parts is None:
+        return f"{escape(line, quote=False)}\n"
+    label, bar, code = parts[1], parts[2], parts[3]
+    number = re.search(r"\d+", label)
+    kind = "eager" if bar == EAGER else f"graph g{int(number[0]) % 4}" if number else "traced"
+    return f'<span class="{kind}"><i>{label}</i> {bar} {highlight(code)}\n</span>'
 
 
 def diff_block(diff: str) -> Markup:

@@ -8,6 +8,7 @@ from pathlib import Path
 from fullgraph.catalog.parse import Example, read_example, unreachable
 from fullgraph.fix.declarations import Declaration, declarations, serving_fixers
 from fullgraph.fix.fixers._pages import fixer_pages
+from fullgraph.guide.lesson import all_lessons
 from fullgraph.registry.entries import Snapshot
 from fullgraph.registry.history import EntryHistories, History
 from fullgraph.registry.pages import shared_hints
@@ -83,6 +84,7 @@ def gather(
         orphans=added.orphans,
         upcoming=upcoming_release(histories, breaks, snapshot),
         fixers=fixer_pages(),
+        lessons=all_lessons(),
     )
 
 

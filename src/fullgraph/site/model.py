@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from fullgraph.catalog.parse import Example
 from fullgraph.fix.fixers._pages import FixerPage
+from fullgraph.guide.lesson import Lesson
 from fullgraph.registry.pages import Page, Row
 
 # live: some call of the chosen release raises it. retired: no call does. new: no known
@@ -85,6 +86,11 @@ class FixerLink(Struct, frozen=True):
 def fixer_path(name: str) -> str:
     """Return the path of the page of a fixer."""
     return f"fixes/{name}.html"
+
+
+def lesson_path(name: str) -> str:
+    """Return the path of the page of a lesson."""
+    return f"guide/{name}.html"
 
 
 class BreakPage(Struct, frozen=True):
@@ -194,3 +200,5 @@ class SiteData(Struct, frozen=True):
     orphans: tuple[Info, ...] = ()
     # By name.
     fixers: tuple[FixerPage, ...] = ()
+    # In reading order.
+    lessons: tuple[Lesson, ...] = ()

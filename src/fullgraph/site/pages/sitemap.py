@@ -7,7 +7,7 @@ from functools import partial
 from html import escape
 from urllib.parse import urlsplit
 
-from fullgraph.site.model import SiteData, fixer_path
+from fullgraph.site.model import SiteData, fixer_path, lesson_path
 from fullgraph.site.pages import Output
 
 _FIXED = (
@@ -17,6 +17,7 @@ _FIXED = (
     "categories/index.html",
     "releases/index.html",
     "fixes/index.html",
+    "guide/index.html",
 )
 
 
@@ -27,6 +28,7 @@ def outputs(site: SiteData) -> Iterator[Output]:
         *_FIXED,
         *(category.path for category in site.categories),
         *(fixer_path(fixer.name) for fixer in site.fixers),
+        *(lesson_path(lesson.id) for lesson in site.lessons),
         *(release.path for release in (site.upcoming, *site.releases) if release),
         *(each.path for each in site.breaks.values()),
     )

@@ -1,0 +1,1 @@
+"""A `Lesson` of the guide."""
