@@ -26,6 +26,14 @@ def test_a_write_that_fails_keeps_the_old_content_and_leaves_nothing(tmp_path: P
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_the_permissions_stay(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("old")
+    file.chmod(0o750)
+    replace_file(file, [b"new"])
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o750)
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to("real")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,6 +21,8 @@ def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes]) -> None:
     try:
         with temporary.open("wb") as file:
             file.writelines(chunks)
+        if target.exists():
+            shutil.copymode(target, temporary)
         temporary.replace(target)
     except OSError as error:
         temporary.unlink(missing_ok=True)

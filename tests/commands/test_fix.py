@@ -96,7 +96,7 @@ def test_apply_and_undo(cli: Cli, program: Path) -> None:
     assert program.read_text() == PROGRAM
     again = cli("fix", "--undo")
     assert again.returncode == 2
-    assert "nothing to revert; only files" in again.stderr
+    assert "there is nothing to revert" in again.stderr
 
 
 def test_apply_names_the_files_it_wrote_and_the_fixes_it_cannot_write(

@@ -58,7 +58,7 @@ def recorded(module: Any) -> CallRecorder:
 
 
 @cache
-def _index_what_is_loaded() -> None:
+def index_what_is_loaded() -> None:
     """Index the functions of this process once; a runner then adds those of its program."""
     preload_compiler(gradients=True)
     index_functions()
@@ -67,7 +67,7 @@ def _index_what_is_loaded() -> None:
 @contextmanager
 def runner_for(source: str, folder: Path) -> Iterator[ForkTrialRunner]:
     """Run trials of a program in forks of this process."""
-    _index_what_is_loaded()
+    index_what_is_loaded()
     with ForkTrialRunner(recorded(load(source, folder))) as runner:
         yield runner
 

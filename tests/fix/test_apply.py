@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from msgspec.structs import replace
 
-from fullgraph.fix.apply import apply_changes, is_users_own, third_party_patches, undo, user_changes
+from fullgraph.fix.apply import (
+    Change,
+    apply_changes,
+    is_users_own,
+    third_party_patches,
+    undo,
+    user_changes,
+)
 from fullgraph.fix.model import FixError, FixPlan, Settings, combined_plan
 from fullgraph.fix.record.program import main_file
 from fullgraph.fix.source.context import BreakContext, SourceFile
@@ -40,8 +48,39 @@ def test_line_endings_stay(plan: tuple[Path, FixPlan], settings: Settings) -> No
     assert b"x = 1\r\nx = 3\r\ny = 2\r\n" in written
     assert written.count(b"\n") == written.count(b"\r\n")
     assert (b"\ntorch._dynamo.config.capture_scalar_outputs = True" in written) == bool(settings)
-    undo(force=False)
+    undo(force=False, script=str(file))
     assert file.read_bytes() == WINDOWS
+
+
+def test_undo_reverts_what_was_written_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
+    with pytest.raises(FixError, match="nothing to revert"):
+        undo(force=False)
+    files = [tmp_path / name / "program.py" for name in ("mine", "later", "gone")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("old\n")
+        apply_changes([Change(str(file), "old\n", "new\n")], force=True)
+        file.write_text("new\n")
+    mine, later, gone = files
+    shutil.rmtree(gone.parent)
+    monkeypatch.chdir(mine.parent)
+    undo(force=False)
+    assert (mine.read_text(), later.read_text()) == ("old\n", "new\n")
+    with pytest.raises(FixError, match=f"fullgraph fix --undo {later}"):
+        undo(force=False)
+    with pytest.raises(FixError, match="no --apply wrote program"):
+        undo(force=False, script="program.py")
+    later.write_text("changed\n")
+    with pytest.raises(FixError, match="was changed after the fix"):
+        undo(force=False, script=str(later))
+    later.unlink()
+    with pytest.raises(FixError, match="is gone"):
+        undo(force=False, script=str(later))
+    undo(force=True, script=str(later))
+    assert later.read_text() == "old\n"
 
 
 def test_a_change_to_a_library_becomes_a_patch_file_named_after_it(

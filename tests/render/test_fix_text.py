@@ -81,6 +81,15 @@ def test_a_remaining_break_has_one_line_per_fixer() -> None:
     ]
 
 
+def test_a_break_without_candidates_says_whether_there_was_time() -> None:
+    remaining = (RemainingBreak(LOCATION, (), ()),)
+    unknown = "no fixer knows this pattern"
+    assert unknown in text_of(fix_report(remaining=remaining))
+    late = text_of(fix_report(remaining=remaining, out_of_time=True))
+    assert "the time was over before a fixer was found" in late
+    assert unknown not in late
+
+
 def test_a_guard_is_on_a_value_that_is_computed_from_an_input() -> None:
     text = text_of(fix_report(GUARD_FIX, guards=(guard(7), guard(8, "shape"))))
     assert "model.py:7 a value computed from n is 3" in text

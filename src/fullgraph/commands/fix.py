@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]")
 @click.option("--apply", "apply_", is_flag=True, help="Write the fixes to your own files.")
-@click.option("--undo", "undo_", is_flag=True, help="Revert the last --apply.")
+@click.option(
+    "--undo", "undo_", is_flag=True,
+    help="Revert the last --apply; with a script, the last one that wrote it.",
+)  # fmt: skip
 @click.option(
     "--force", is_flag=True,
     help="Write even to files with uncommitted changes, and even if the result is slower.",
@@ -60,7 +63,7 @@ def command(
     side effect or exception. Nothing is written without --apply, which may also come last.
     """
     if undo_:
-        undo_last(force)
+        undo_last(force, target)
         return
     from fullgraph.capture.process import check_program, check_torch
     from fullgraph.files import check_writable
@@ -108,11 +111,11 @@ def require_clean_script(target: tuple[str, ...]) -> None:
         require_clean(target[0])
 
 
-def undo_last(force: bool) -> None:
-    """Restore the files of the last --apply, and name them."""
+def undo_last(force: bool, target: tuple[str, ...] = ()) -> None:
+    """Restore the files of the last --apply that wrote the program, and name them."""
     from fullgraph.fix.apply import undo
 
-    for path in undo(force=force):
+    for path in undo(force=force, script=target[0] if target else None):
         click.echo(f"restored {path}")
 
 

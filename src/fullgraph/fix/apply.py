@@ -155,25 +155,52 @@ def _remember(changes: list[Change]) -> None:
     replace_file(folder / f"{time.time_ns():020d}.json", [json.encode(Changes(tuple(changes)))])
 
 
-def undo(*, force: bool) -> list[str]:
-    """Restore the files of the last `--apply`; return their paths."""
-    folder = undo_folder()
-    kept = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    if not kept:
-        raise FixError(
-            "there is nothing to revert; only files that fullgraph fix --apply wrote can be"
-        )
-    last = json.decode(kept[-1].read_bytes(), type=Changes)
-    for change in last.changes:
-        if not force and (not os.path.exists(change.path) or _read(change.path) != change.after):
-            raise FixError(
-                f"{display_path(change.path)} was changed after the fix; use --force to restore "
-                "the old text anyway"
-            )
+def undo(*, force: bool, script: str | None = None) -> list[str]:
+    """Restore the files of the last `--apply` that wrote a script, or a file below this folder.
+
+    Returns their paths.
+    """
+    file, last = _undo_data(script)
+    if not force:
+        for change in last.changes:
+            _require_as_written(change)
     for change in last.changes:
         replace_file(change.path, [change.before.encode()])
-    kept[-1].unlink()
+    file.unlink()
     return [display_path(change.path) for change in last.changes]
+
+
+def _require_as_written(change: Change) -> None:
+    name = display_path(change.path)
+    if not os.path.exists(change.path):
+        raise FixError(f"{name} is gone; use --force to write the old text anyway")
+    if _read(change.path) != change.after:
+        raise FixError(
+            f"{name} was changed after the fix; use --force to restore the old text anyway"
+        )
+
+
+def _undo_data(script: str | None) -> tuple[Path, Changes]:
+    """Return the newest undo data of a script, or of any file below this folder."""
+    wanted = os.path.realpath(script or os.curdir)
+    other = ""
+    for file in sorted(undo_folder().glob("*.json"), reverse=True):
+        found = json.decode(file.read_bytes(), type=Changes)
+        paths = [os.path.realpath(change.path) for change in found.changes]
+        # A folder that was removed took its files with it.
+        if not all(os.path.isdir(os.path.dirname(path)) for path in paths):
+            continue
+        if any(path == wanted or path.startswith(wanted + os.sep) for path in paths):
+            return file, found
+        other = other or paths[0]
+    if script is not None:
+        raise FixError(f"no --apply wrote {script}; fullgraph fix --undo reverts the last one here")
+    if other:
+        raise FixError(
+            f"no --apply wrote a file in this folder; to revert the last one: "
+            f"fullgraph fix --undo {other}"
+        )
+    raise FixError("there is nothing to revert; only files that --apply wrote can be")
 
 
 def third_party_patches(plan: FixPlan) -> dict[str, str]:

@@ -23,6 +23,12 @@ _SAFETY: dict[Safety, str] = {
 }
 _INDENT = "     "
 
+# Why a break without candidates and refusals remains, by whether time ran out.
+_UNTRIED = {
+    False: "no fixer knows this pattern",
+    True: "the time was over before a fixer was found; use a larger --time",
+}
+
 
 def render(
     report: FixReport, *, width: int = 100, color: bool = False, command: str = "", **_: object
@@ -37,7 +43,7 @@ def _lines(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]
     for number, fix in enumerate(report.fixes, 1):
         yield from _fix(number, fix, terminal)
     for number, remaining in enumerate(report.remaining, len(report.fixes) + 1):
-        yield from _remaining(number, remaining, terminal)
+        yield from _remaining(number, remaining, _UNTRIED[report.out_of_time], terminal)
     yield from _guards(report, terminal)
     if report.cost is not None:
         yield from cost_lines(report.cost, terminal)
@@ -94,13 +100,15 @@ def _line_numbers(numbers: tuple[int, ...]) -> str:
     return f"{word} {', '.join(map(str, numbers))}"
 
 
-def _remaining(number: int, remaining: RemainingBreak, terminal: Terminal) -> Iterator[str]:
+def _remaining(
+    number: int, remaining: RemainingBreak, unknown: str, terminal: Terminal
+) -> Iterator[str]:
     location = remaining.location
     name = f"{location.id}  {location.type}" if location.id else location.type
     where = _place_of_break(location)
     yield ""
     yield from terminal.wrapped(f"remaining: {where}  {name}", f"{number:>3}  ", _INDENT)
-    for reason in _reasons(remaining) or ["no fixer knows this pattern"]:
+    for reason in _reasons(remaining) or [unknown]:
         yield from terminal.wrapped(reason, _INDENT, _INDENT + "  ")
 
 
