@@ -117,6 +117,42 @@ def test_calls_that_another_process_slowed_down_do_not_raise_a_price() -> None:
     assert price.at_least <= price.price.seconds
 
 
+def test_a_break_that_is_slow_in_some_of_the_calls_has_a_price() -> None:
+    rows = [tuple(n * MILLISECOND for n in (1, 4, gap, 4, 1)) for gap in (2, 2, 2, 22, 22) * 4]
+    gap = Gap(profile=profile(0.001, Piece("0/0", 0.002)))
+    _, cost = report_of(two_breaks((ENTRY, gap, EXIT), *rows))
+    price, (call,) = price_at(cost, 3).price, cost.calls
+    assert price is not None
+    assert price.seconds > 0.005
+    assert call.call is not None
+    assert call.shares is not None
+    # Finding compiled code does not take longer where the rest of a gap does.
+    assert call.shares.guards == pytest.approx(0.001 + 0.0005)
+    shares = call.shares
+    assert call.call.seconds == pytest.approx(
+        shares.graphs + shares.between + shares.guards + shares.skipped + shares.unexplained
+    )
+
+
+def test_a_price_is_inside_of_its_interval() -> None:
+    # One call of usual length has a slow gap, so the mean is above the third quartile.
+    usual = [(1, graph, 2, 14, 1) for graph in (11, 12, 13, 14, 18, 19, 20)]
+    rows = [tuple(n * MILLISECOND for n in row) for row in (*usual, (1, 1, 30, 1, 1))]
+    gap = Gap(profile=profile(0.0, Piece("0/0", 0.002)))
+    _, cost = report_of(two_breaks((ENTRY, gap, EXIT), *rows))
+    price = price_at(cost, 3).price
+    assert price is not None
+    assert price.low == pytest.approx(0.002)
+    assert price.seconds == pytest.approx((2 + 2 + 2 + 30) / 4 / 1000)
+    assert price.seconds <= price.high
+
+
+def test_a_break_without_time_in_a_profiled_gap_keeps_its_graph() -> None:
+    pieces = Piece("0/0", 0.0), Piece("", 0.001)
+    _, cost = report_of(two_breaks((ENTRY, Gap(profile=profile(0.0, *pieces)), EXIT), *ROWS))
+    assert price_at(cost, 3).graphs == 1
+
+
 def test_without_a_profile_the_innermost_function_that_broke_decides() -> None:
     gap = Gap(frames=(CodeLine(LOOP, 22), CodeLine(FORWARD, 3, "0/0")))
     _, cost = report_of(two_breaks((Gap(), gap, Gap()), *ROWS))
@@ -158,6 +194,10 @@ def test_a_call_that_runs_no_graph_belongs_to_the_break_of_its_function() -> Non
     _, cost = report_of(events)
     assert cost.at_most == pytest.approx(1.0)
     assert cost.calls[0].graphs == 0
+    profiled = Gap(profile=profile(0.0, Piece("", 0.005, operators=12)))
+    samples = ((5 * MILLISECOND,),) * 4
+    _, cost = report_of([*events[:2], Cost(1, LOOP, calls=9, gaps=(profiled,), samples=samples)])
+    assert price_at(cost, 23).operators == 12
 
 
 def test_steps_of_a_backward_pass_belong_to_the_break_that_their_operators_came_after() -> None:

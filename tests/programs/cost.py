@@ -1,13 +1,18 @@
 """A compiled function with eager code between its graphs, called as often as the argument says."""
 
 import sys
+from contextlib import suppress
 
 import torch
 from torch import Tensor
 
+raises = False
+
 
 @torch.compiler.disable
 def three_operators(x: Tensor) -> None:
+    if raises:
+        raise ArithmeticError
     x.sin().cos().tan()
 
 
@@ -37,3 +42,8 @@ def compiled(x: Tensor) -> Tensor:
 
 for _ in range(int(sys.argv[1])):
     compiled(torch.ones(4))
+    # Calls that raise an error are left out.
+    raises = True
+    with suppress(ArithmeticError):
+        compiled(torch.ones(4))
+    raises = False

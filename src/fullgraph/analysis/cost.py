@@ -1,7 +1,8 @@
 """What calls cost: where their time goes, and the price of each root cause.
 
-Times are medians of the timed calls. Medians of the parts of a call do not add up to it. Therefore
-the parts are averaged over the calls between the quartiles, and scaled to the median call.
+Times are means over the middle half of the timed calls, between the quartiles. Like a median they
+do not depend on the calls that other programs disturbed, and the parts of a call add up to it. A
+break that is slow in two of five calls has a price, which a median would not show.
 """
 
 from __future__ import annotations
@@ -61,14 +62,12 @@ class Route:
         """Whether enough calls were timed."""
         return len(self.calls) >= FEWEST_TIMED
 
-    def part(self, values: Sequence[float]) -> float:
-        """Return the seconds of a part of the median call; all parts add up to it."""
+    def typical(self, values: Sequence[float]) -> float:
+        """Return the mean of a part of the calls, over the middle half of the calls."""
         order = sorted(range(len(self.calls)), key=self.calls.__getitem__)
         quarter = len(order) // 4
         middle = order[quarter : len(order) - quarter]
-        whole = sum(self.calls[index] for index in middle)
-        share = sum(values[index] for index in middle) / whole if whole else 0.0
-        return share * statistics.median(self.calls)
+        return statistics.fmean(values[index] for index in middle)
 
 
 def measure_cost(state: AnalysisState) -> CostReport | None:
@@ -78,7 +77,7 @@ def measure_cost(state: AnalysisState) -> CostReport | None:
         return None
     told = [route for route in routes if route.is_told]
     total = _total((route, route.calls) for route in told)
-    unexplained = sum(r.weight * r.part(r.categories["unexplained"]) for r in told)
+    unexplained = _total((route, route.categories["unexplained"]) for route in told)
     most = _total((route, price.seconds) for route in told for price in route.prices.values())
     least = sum(route.weight * _least(route, p) for route in told for p in route.prices.values())
     return CostReport(
@@ -120,18 +119,18 @@ def _add_gap(route: Route, index: int, parts: Sequence[Part], slowdown: float) -
     gap = route.cost.gaps[index]
     seconds = [row[2 * index] / 1e9 for row in route.cost.samples]
     median = statistics.median(seconds)
-    lookup = 0.0
-    if gap.profile is not None and median > 0:
-        lookup = min(1.0, gap.profile.lookup_seconds / slowdown / median)
+    lookup = gap.profile.lookup_seconds / slowdown if gap.profile is not None else 0.0
     for number, time in enumerate(seconds):
-        route.categories["guards"][number] += time * lookup
+        # However long the rest of a gap takes, finding compiled code takes the same time.
+        in_lookup = min(lookup, time)
+        route.categories["guards"][number] += in_lookup
         for part in parts:
-            route.categories[part.category][number] += time * (1 - lookup) * part.fraction
+            route.categories[part.category][number] += (time - in_lookup) * part.fraction
     causes = dict.fromkeys(part.cause for part in parts if part.cause is not None)
     scale = min(1.0, median / _profiled_seconds(gap)) if _profiled_seconds(gap) else 1.0
     for cause in causes:
         own = [part for part in parts if part.cause == cause]
-        fraction = sum(part.fraction for part in own)
+        fraction = _fraction(parts, cause)
         price = route.prices.setdefault(cause, _Price([0.0] * len(seconds)))
         for number, time in enumerate(seconds):
             price.seconds[number] += time * fraction
@@ -139,8 +138,13 @@ def _add_gap(route: Route, index: int, parts: Sequence[Part], slowdown: float) -
         for part in own:
             _add_counts(price, part.piece, scale)
     if causes and 0 < index < len(route.cost.graphs):
-        most = max(parts, key=lambda part: part.fraction * (part.cause is not None))
-        route.prices[most.cause or ""].graphs += 1
+        most = max(causes, key=lambda cause: _fraction(parts, cause))
+        route.prices[most].graphs += 1
+
+
+def _fraction(parts: Sequence[Part], cause: str) -> float:
+    """Return which fraction of a gap belongs to a root cause."""
+    return sum(part.fraction for part in parts if part.cause == cause)
 
 
 def _is_shared(fraction: float, seconds: float) -> bool:
@@ -285,10 +289,10 @@ def _call_cost(code: Code, backward: bool, routes: Sequence[Route]) -> CallCost:
 
 def _shares(routes: Sequence[Route]) -> CostShares:
     parts = {
-        name: _mean((route, route.part(route.categories[name])) for route in routes)
+        name: _mean((route, route.typical(route.categories[name])) for route in routes)
         for name in get_args(Category)
     }
-    graphs = _mean((route, route.part(route.graphs)) for route in routes)
+    graphs = _mean((route, route.typical(route.graphs)) for route in routes)
     return CostShares(graphs=graphs, **parts)
 
 
@@ -306,12 +310,12 @@ def _device_between(cost: Cost) -> float | None:
 
 def _least(route: Route, price: _Price) -> float:
     """Return the price without the operators, which have to run in any case."""
-    return max(0.0, statistics.median(price.seconds) - price.operator_seconds)
+    return max(0.0, route.typical(price.seconds) - price.operator_seconds)
 
 
 def _total(parts: Iterable[tuple[Route, Sequence[float]]]) -> float:
     """Return the time of a part of each call in the whole program."""
-    return sum(route.weight * statistics.median(values) for route, values in parts)
+    return sum(route.weight * route.typical(values) for route, values in parts)
 
 
 def _mean(values: Iterable[tuple[Route, float]]) -> float:
@@ -326,11 +330,11 @@ def _estimate(parts: Sequence[tuple[Route, Sequence[float]]]) -> Estimate | None
     if not parts:
         return None
     quartiles = [(route, statistics.quantiles(values, n=4)) for route, values in parts]
-    return Estimate(
-        seconds=_mean((route, median) for route, (_, median, _) in quartiles),
-        low=_mean((route, low) for route, (low, _, _) in quartiles),
-        high=_mean((route, high) for route, (_, _, high) in quartiles),
-    )
+    seconds = _mean((route, route.typical(values)) for route, values in parts)
+    low = _mean((route, low) for route, (low, _, _) in quartiles)
+    high = _mean((route, high) for route, (_, _, high) in quartiles)
+    # The middle half of the calls is not the middle half of a part of them.
+    return Estimate(seconds, min(low, seconds), max(high, seconds))
 
 
 def _sum_of(first: Estimate | None, second: Estimate | None) -> Estimate | None:

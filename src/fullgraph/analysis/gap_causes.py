@@ -83,7 +83,11 @@ def divide_gap(state: AnalysisState, process: int, cost: Cost, index: int) -> li
 def _has_labels(cost: Cost) -> bool:
     """Return whether Dynamo labelled its compiled code for the profiler, if any ran."""
     profiles = [gap.profile for gap in cost.gaps if gap.profile is not None]
-    return cost.backward or any(piece.compile for each in profiles for piece in each.pieces)
+    return (
+        cost.backward
+        or not cost.graphs
+        or any(piece.compile for each in profiles for piece in each.pieces)
+    )
 
 
 def _lines(cost: Cost, gap: Gap, *, is_first: bool) -> tuple[CodeLine, ...]:

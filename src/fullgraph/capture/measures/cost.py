@@ -125,6 +125,10 @@ class CostMeasure:
         if isinstance(observer, CallObserver):
             observer.stop()
         cost = self._costs[call.target.number, call.is_backward]
+        if call.error:
+            # It ended somewhere on its route, and says nothing about calls that return.
+            cost.calls_since_compile *= not call.compiles
+            return
         with self._lock:
             route = self._route(cost, call)
             if route is not None:
@@ -140,7 +144,7 @@ class CostMeasure:
     def _add(self, cost: TargetCost, route: RouteCost, call: CompiledCall, observer: Any) -> None:
         route.calls += 1
         # The first backward pass compiles its graphs.
-        if call.compiles or call.error or (call.is_backward and route.calls == 1):
+        if call.compiles or (call.is_backward and route.calls == 1):
             route.compiling += 1
             cost.calls_since_compile = 0
         else:

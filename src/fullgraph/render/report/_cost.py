@@ -26,10 +26,13 @@ def describe_price(cost: CostReport, key: str) -> str:
     if price is None or price.price is None:
         why = price.reason if price is not None else "it was not measured"
         return f"cannot be told: {why}"
-    parts = [f"{bar(price.share)} {percent(price.share)}  {interval(price.price)} per call"]
+    share = f"{bar(price.share)} {percent(price.share)}"
+    parts = [f"{share}  {interval(price.price)} per call that reaches it"]
     if price.backward is not None:
         parts.append(f"{milliseconds(price.backward.seconds)} of it in backward")
-    parts.append(f"at least {milliseconds(price.at_least)}")
+    at_least = milliseconds(price.at_least)
+    if at_least != milliseconds(price.price.seconds):
+        parts.append(f"at least {at_least}")
     text = ", ".join(parts)
     if price.shared:
         text += ", estimated because other code runs between the same graphs"
@@ -65,10 +68,9 @@ def describe_calls(cost: CostReport, top: int | None) -> Iterator[str]:
     if cost.at_most is None or cost.at_least is None or cost.explained is None:
         return
     if cost.causes:
-        yield (
-            f"if all root causes were fixed, {percent(cost.at_least)} to {percent(cost.at_most)} "
-            "of this time would go away"
-        )
+        least, most = percent(cost.at_least), percent(cost.at_most)
+        share = most if least == most else f"{least} to {most}"
+        yield f"if all root causes were fixed, {share} of this time would go away"
     yield f"{percent(cost.explained)} of the time is explained"
 
 
