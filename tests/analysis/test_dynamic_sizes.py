@@ -51,6 +51,13 @@ def add(x: torch.Tensor, y: object) -> torch.Tensor:
     return x + y
 
 
+def test_the_value_of_a_tensor_is_no_size() -> None:
+    def scale(x: torch.Tensor, step: torch.Tensor) -> torch.Tensor:
+        return x * step.item()
+
+    assert sizes_of(scale, (ones(4), torch.tensor(3)), fullgraph=True) == {}
+
+
 def test_a_size_that_changes_is_dynamic_since_the_recompile() -> None:
     sizes = sizes_of(add, (ones(4, 3), 5), (ones(6, 3), 7))
     assert sizes.keys() == {"x.0", "y.None"}

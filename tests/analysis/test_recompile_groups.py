@@ -12,18 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import fullgraph
-from fullgraph.analysis import analyze
-from fullgraph.model.events import (
-    FORMAT_VERSION,
-    Call,
-    Code,
-    Compile,
-    GuardChange,
-    GuardFailure,
-    Recompile,
-)
 from fullgraph.model.report import RecompileGroup, Report
-from fullgraph.model.session import Header, Session
 
 SCALE = 3
 CONFIG = SimpleNamespace(rate=1)
@@ -170,6 +159,12 @@ def strings() -> None:
     function = compiled(lambda x, mode: x + len(mode))
     for mode in ("sum", "mean"):
         function(torch.ones(4), mode)
+
+
+def computed_strings() -> None:
+    function = compiled(lambda x, mode: x + len(mode))
+    for number in (11, 12):
+        function(torch.ones(4), f"step {number}")
 
 
 def tensor_index() -> None:
@@ -466,7 +461,8 @@ def test_what_changes_and_its_values(
         (training, True), (grad_mode, True), (inference_mode, True), (autocast, True),
         (dtypes, True), (ranks, True), (gradients, True), (numbers(True, False), True),
         (numbers(None, torch.ones(4)), True), (default_dtype, True),
-        (numbers(1, 2), False), (sizes, False), (attribute, False), (strings, False),
+        (numbers(1, 2), False), (sizes, False), (attribute, False), (strings, True),
+        (computed_strings, False),
         (class_per_call, False), (backend_per_call, False), (threads, False), (length, False),
     ],
     ids=case_name,
@@ -541,6 +537,23 @@ def test_a_change_that_explains_more_recompiles_is_the_reason() -> None:
     assert "x: size(0) changes together with it" in group.notes
 
 
+def test_code_for_the_same_keys_tells_what_changed() -> None:
+    """Three sizes are nearer than one key: code without the key is for other inputs."""
+
+    def scores(batch: dict[str, Tensor]) -> Tensor:
+        found = batch["ids"] * batch["w"]
+        return found * batch["mask"] if "mask" in batch else found
+
+    def program() -> None:
+        function = compiled(scores)
+        for size, names in ((4, "ids w"), (6, "ids w"), (7, "ids w mask"), (9, "ids w mask")):
+            function({name: torch.ones(size) for name in names.split()})
+
+    groups = {group.kind: group for group in groups_of(program)}
+    assert groups["keys"].values == ("without 'mask'", "'ids', 'w', 'mask'")
+    assert groups["size"].values == ("4", "6", "9")
+
+
 def test_each_reason_of_a_function_is_a_group_of_its_own() -> None:
     def program() -> None:
         model = Model()
@@ -556,6 +569,46 @@ def test_each_reason_of_a_function_is_a_group_of_its_own() -> None:
         ("self.k", 1),
         ("self.inner[0].training", 1),
     }
+
+
+def test_all_calls_of_a_group_are_named() -> None:
+    def program() -> None:
+        function = compiled(plus_one, dynamic=False)
+        function(torch.ones(2))
+        function(torch.ones(3))  # first call
+        function(torch.ones(4))  # second call
+
+    (group,) = groups_of(program)
+    assert group.called_at is not None
+    assert group.called_at.line == line_of("# first call")
+    assert [frame.line for frame in group.also_called_at] == [line_of("# second call")]
+
+
+def test_the_line_that_specializes_a_marked_size_is_named() -> None:
+    def function(x: Tensor) -> Tensor:
+        y = x * 2
+        return y + 1 if x.shape[0] == 4 else y  # specializes
+
+    def program() -> None:
+        for size in (4, 6):
+            x = torch.ones(size)
+            torch._dynamo.maybe_mark_dynamic(x, 0)
+            compiled(function)(x)
+
+    (group,) = groups_of(program)
+    assert group.specialized_at is not None
+    assert group.specialized_at.line == line_of("# specializes")
+    assert any(
+        note.startswith("the line compares it with 4: compare with <") for note in group.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"), [(attribute, True), (parameters, True), (attribute_of_a_global, False)]
+)
+def test_values_of_modules_are_known(program: Callable[[], None], expected: bool) -> None:
+    (found,) = report_of(program).recompiles
+    assert {change.in_module for change in found.failures[0].changes} == {expected}
 
 
 def test_the_limit_and_the_lines_of_a_group() -> None:
@@ -582,90 +635,3 @@ def test_the_limit_and_the_lines_of_a_group() -> None:
     assert group.bound_at.line == line_of("# bound here")
     assert group.specialized_at is not None
     assert group.specialized_at.code == "return x + 1"
-
-
-# Sessions that are written by hand.
-
-HEADER = Header(format=FORMAT_VERSION, fullgraph="1")
-CODE = Code("/home/model.py", 3, "forward", "Model.forward")
-
-
-def change(before: str, now: str, name: str = "n", kind: str = "int") -> GuardChange:
-    return GuardChange(kind, "argument", f"L['{name}']", name, before, now)  # type: ignore[arg-type]
-
-
-def recompile(number: int, *failures: tuple[GuardChange, ...], limit: bool = False) -> Recompile:
-    return Recompile(
-        f"0/{number}",
-        CODE,
-        tuple(GuardFailure(f"0/{index}", ("n",), each) for index, each in enumerate(failures)),
-        "recompile_limit" if limit else None,
-        8 if limit else None,
-    )
-
-
-def call(number: int, *ran: str, compiles: tuple[str, ...] = (), count: int = 1) -> Call:
-    return Call(1, number, CODE, 0.1, compiles, ran, count=count)
-
-
-def analyzed(*events: Any) -> Report:
-    return analyze([Session(HEADER, events)])
-
-
-def test_the_piece_of_code_that_fits_best_tells_what_changed() -> None:
-    far = (change("1", "3"), change("a", "b", "mode", "str"))
-    near = (change("2", "3"),)
-    (group,) = analyzed(recompile(2, far, near)).recompile_groups
-    assert (group.name, group.values) == ("n", ("2", "3"))
-
-
-def test_calls_after_the_limit_run_in_eager_mode_unless_they_fit() -> None:
-    events = (
-        Compile("0/0", CODE),
-        call(1, "0/0", compiles=("0/0",)),
-        recompile(1, (change("1", "2"),)),
-        Compile("0/1", CODE),
-        call(2, "0/1", compiles=("0/1",)),
-        recompile(2, (change("2", "3"),), limit=True),
-        Compile("0/2", CODE, "limit"),
-        call(3, compiles=("0/2",)),
-        call(4, "0/0"),
-        call(5, count=10),
-    )
-    (group,) = analyzed(*events).recompile_groups
-    assert group.calls is not None
-    assert (group.calls.total, group.calls.eager, group.calls.first_eager) == (14, 11, 3)
-
-
-def test_strings_that_come_back_are_bounded() -> None:
-    def events(*later: Call) -> tuple[object, ...]:
-        return (
-            Compile("0/0", CODE),
-            call(1, "0/0", compiles=("0/0",)),
-            recompile(1, (change("'a'", "'b'", "mode", "str"),)),
-            Compile("0/1", CODE),
-            call(2, "0/1", compiles=("0/1",)),
-            *later,
-        )
-
-    (group,) = analyzed(*events(call(3, "0/0"), call(4, "0/1"))).recompile_groups
-    assert group.bounded
-    (group,) = analyzed(*events(call(3, "0/0"))).recompile_groups
-    assert not group.bounded
-
-
-def test_groups_are_ranked_by_refused_compiles_then_recompiles() -> None:
-    events = (
-        recompile(1, (change("1", "2", "a"),)),
-        recompile(2, (change("1", "2", "b"),)),
-        recompile(3, (change("2", "3", "b"),)),
-        recompile(4, (change("1", "2", "c"),), limit=True),
-    )
-    assert [group.name for group in analyzed(*events).recompile_groups] == ["c", "b", "a"]
-
-
-def test_a_session_of_an_older_version_has_no_groups() -> None:
-    event = Recompile("0/1", CODE, (GuardFailure("0/0", ("n == 1",)),))
-    report = analyzed(event)
-    assert report.recompile_groups == ()
-    assert report.summary.recompiles == 1

@@ -11,9 +11,9 @@ from tests.conftest import Cli
 from tests.recompiles.program import PROGRAM
 
 
-def advice_of(cli: Cli, *arguments: str) -> dict[str, Any]:
+def advice_of(cli: Cli, *arguments: str, code: int = 0) -> dict[str, Any]:
     done = cli("recompiles", "--format", "json", "-o", "report.json", *arguments)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     report: dict[str, Any] = json.loads((cli.folder / "report.json").read_text())
     return report
 
@@ -48,6 +48,9 @@ def test_an_earlier_session_gets_advice_that_is_not_replayed(cli: Cli) -> None:
     assert cli("run", "--session", "kept", "program.py").returncode == 0
     done = cli("recompiles", "kept")
     assert done.returncode == 0, done.stderr
+    applied = cli("recompiles", "--apply", "1", "--force", "kept")
+    assert applied.returncode == 2
+    assert applied.stderr.endswith("nothing was written; name the program instead of the session\n")
     text = " ".join(done.stdout.split())
     assert "remedies are not replayed: a session has no program to run again" in text
     assert "n changes, dynamic=False" in text
@@ -64,20 +67,22 @@ def test_a_program_without_recompiles_says_so_in_one_line(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "why"),
+    ("end", "why", "code"),
     [
-        ("raise SystemExit(3)", "the program ended with exit code 3"),
-        ("", "the program is not deterministic"),
+        ("raise SystemExit(3)", "the program ended with exit code 3", 3),
+        ("", "the program is not deterministic", 0),
     ],
 )
-def test_a_program_that_cannot_be_replayed_keeps_its_groups(cli: Cli, end: str, why: str) -> None:
+def test_a_program_that_cannot_be_replayed_keeps_its_groups(
+    cli: Cli, end: str, why: str, code: int
+) -> None:
     (cli.folder / "program.py").write_text(
         "import os, torch\n"
         "f = torch.compile(lambda x, n: x * n, backend='eager', dynamic=False)\n"
         "for n in (2, 3, 4): f(torch.full((3,), float(os.urandom(2)[0])), n)\n"
         f"{end}\n"
     )
-    report = advice_of(cli, "program.py")
+    report = advice_of(cli, "program.py", code=code)
     assert why in report["not_replayed"]
     (advice,) = report["groups"]
     assert advice["group"]["values"] == ["2", "3", "4"]
@@ -86,7 +91,7 @@ def test_a_program_that_cannot_be_replayed_keeps_its_groups(cli: Cli, end: str, 
     assert all(each["replay"] is None and why in each["not_replayed"] for each in replayable)
 
 
-@pytest.mark.parametrize("wrong", ["x", "1.x", "1.2.3"])
+@pytest.mark.parametrize("wrong", ["x", "1.x", "1.2.3", "0", "1.0"])
 def test_a_remedy_that_has_no_number_is_an_error(cli: Cli, wrong: str) -> None:
     done = cli("recompiles", "--apply", wrong, "program.py")
     assert done.returncode == 2

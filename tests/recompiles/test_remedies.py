@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+from fullgraph.analysis.user_lines.source_file import SourceFile
+from fullgraph.fix.source.edits import apply_edits
+from fullgraph.model.events import (
+    FORMAT_VERSION,
+    Call,
+    Code,
+    Compile,
+    Frame,
+    GuardChange,
+    GuardFailure,
+    Recompile,
+)
+from fullgraph.model.session import Header, Session
+from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
 from fullgraph.recompiles.features import has_feature
 from fullgraph.recompiles.remedies import all_remedies, propose_all
+from fullgraph.recompiles.remedies._paths import has_one_path
 from fullgraph.recompiles.remedies.one_dtype import common_dtype
+from fullgraph.recompiles.remedies.warm_up_mode import keeps, warms_up
 from fullgraph.recompiles.report import RemedyKind
 from fullgraph.recompiles.size_guards import compares_size
 from tests.recompiles.groups import group
@@ -75,8 +92,396 @@ def test_an_argument_gets_a_dtype_that_includes_the_others(seen: str, dtype: str
     assert common_dtype(seen.split()) == dtype
 
 
+@pytest.mark.parametrize(
+    ("source", "in_module", "name"),
+    [
+        ("L['self'].k", True, "skip_guard_on_all_nn_modules_unsafe"),
+        ("L['state'].k", False, None),
+        ("G['conf'].k", False, "skip_guard_on_globals_unsafe"),
+    ],
+)
+def test_only_a_filter_that_drops_the_guard_is_named(
+    source: str, in_module: bool, name: str | None
+) -> None:
+    code = Code("/program.py", 7, "forward", "Model.forward")
+    change = GuardChange("int", "attribute", source, "k", "1", "2", in_module=in_module)
+    event = Recompile("0/1", code, (GuardFailure("0/0", ("k",), (change,)),))
+    context = ProgramContext((Session(Header(FORMAT_VERSION, "1"), (event,)),), (), "")
+    found = group(kind="int", place="attribute", source=source, name="k", dim=None)
+    texts = [each.text for each in propose_all(found, context) if each.name == "skip_guards_unsafe"]
+    assert len(texts) == (name is not None)
+    assert all(str(name) in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("values", "grows"),
+    [(("1", "2", "3"), True), (("3", "1", "2"), False), (("'a'", "'b'"), False)],
+)
+def test_a_higher_limit_only_delays_what_grows(values: tuple[str, ...], grows: bool) -> None:
+    found = group(kind="length", dim=None, values=values, refused=1, limit="recompile_limit")
+    candidates = propose_all(found, ProgramContext((), (), ""))
+    (text,) = [each.text for each in candidates if each.name == "recompile_limit"]
+    assert ("only delays the limit" in text) == grows
+
+
+@pytest.mark.parametrize(("option", "breaks"), [("", True), ("fullgraph=True", False)])
+def test_no_break_is_advised_where_it_is_an_error(
+    tmp_path: Path, option: str, breaks: bool
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"import torch\n@torch.compile({option})\ndef f(x, tag): return x + len(tag)\n")
+    line = Frame(str(file), 3, "f", code="def f(x, tag): return x + len(tag)")
+    found = group(
+        kind="str", name="tag", dim=None, specialized_at=line, refused=1, limit="recompile_limit",
+        file=str(file), line=2, function="f", qualified="f",
+    )  # fmt: skip
+    context = ProgramContext((Session(Header(FORMAT_VERSION, "1"), ()),), (), str(file))
+    names = [each.name for each in propose_all(found, context)]
+    assert ("deliberate_break" in names) == breaks
+    assert "recompile_limit" in names
+
+
 def test_the_documentation_lists_every_remedy() -> None:
     page = (Path(__file__).parents[2] / "docs" / "recompiles.md").read_text()
     for remedy in all_remedies():
         summary = remedy.about.partition("\n")[0]
         assert f"| `{remedy.name}` | {remedy.kind} | {summary} |" in page
+
+
+def proposed(folder: Path, text: str, remedy: str, **facts: Any) -> Candidate | None:
+    """Return what a remedy proposes for `f` of a script that calls it in the last line."""
+    file = folder / "program.py"
+    file.write_text(text)
+    lines = text.splitlines()
+    first = next(n for n, line in enumerate(lines, 1) if "def f(" in line)
+    changed = group(
+        function="f",
+        qualified="f",
+        file=str(file),
+        line=first - 1 if lines[first - 2].startswith("@") else first,
+        called_at=Frame(str(file), len(lines), "<module>"),
+        **facts,
+    )
+    candidates = propose_all(changed, ProgramContext((), (), str(file)))
+    return next((each for each in candidates if each.name == remedy), None)
+
+
+def edited(candidate: Candidate | None) -> str:
+    """Return the edited text; empty for advice without a patch."""
+    assert candidate is not None
+    if not candidate.files:
+        assert candidate.kind == "rewrite"
+        return ""
+    (change,) = candidate.files
+    return apply_edits(Path(change.path).read_text(), change.edits)
+
+
+CLASS = """\
+import torch
+LIMITS = [3]
+@torch.compile
+def f(x, cfg):
+    return x * cfg.scale
+def work(x, extra):
+    class Cfg:
+        {member}
+    c = Cfg()
+    {statement}
+    return c
+f(torch.ones(3), work(1, 2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("member", "statement", "is_moved"),
+    [
+        ("scale = 2", "pass", True),
+        ("def grow(self, by=2): return self.scale * by", "pass", True),
+        ("seen = []", "c.seen.append(1)", False),
+        ("scale = LIMITS[0]", "pass", False),
+        ("scale = 2", "Cfg.scale = extra", False),
+        ("scale = 2", "type(c).scale = extra", False),
+        ("scale = 2", "c.__class__.scale += 1", False),
+        ("scale = 2", "isinstance(x, Cfg)", False),
+        ("scale = 2", "kept = id(x)", False),
+        ("scale = 2", "same = c is x", False),
+        ("def grow(self, by=[]): by.append(1)", "pass", False),
+        ("def grow(self): return extra", "pass", False),
+    ],
+)
+def test_a_class_is_moved_only_without_state(
+    tmp_path: Path, member: str, statement: str, is_moved: bool
+) -> None:
+    text = CLASS.format(member=member, statement=statement)
+    values = ("Cfg", "another Cfg")
+    found = proposed(tmp_path, text, "made_once", kind="type", values=values, source="L['cfg']")
+    assert edited(found).startswith("import torch\nLIMITS = [3]\n@torch") == is_moved
+
+
+def test_a_class_that_uses_a_hidden_name_is_not_moved(tmp_path: Path) -> None:
+    text = CLASS.format(member="def grow(self): return LIMITS", statement="LIMITS = [4]")
+    assert edited(proposed(tmp_path, text, "made_once", kind="type", values=("Cfg",))) == ""
+
+
+BACKEND = """\
+import torch
+graphs, MODE = [], 1
+def make():
+    {before}def backend(graph, inputs):
+        {statement}
+        return graph.forward
+    return backend
+def f(x):
+    return x.sin()
+torch.compile(f, backend=make())(torch.ones(3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "statement", "is_moved"),
+    [
+        ("", "pass", True),
+        ("seen = []\n    ", "seen.append(graph)", False),
+        ("", "mode = MODE", False),
+        ("", "if graphs: return graph", False),
+    ],
+)
+def test_a_backend_of_a_pure_factory_is_made_once(
+    tmp_path: Path, before: str, statement: str, is_moved: bool
+) -> None:
+    text = BACKEND.format(before=before, statement=statement)
+    found = proposed(tmp_path, text, "made_once", kind="backend", place="torch", values=())
+    assert found is not None
+    assert ("backend=made_backend)" in edited(found)) == is_moved
+    assert found.kind == ("source" if is_moved else "rewrite")
+
+
+INDEX = """\
+import torch
+table = torch.arange(40.0).reshape(10, 4)
+@torch.compile
+def f(table, i, rows=None):
+    {body}
+for j in range(3):
+    i = {index}
+    f(table, i)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "index", "is_patched"),
+    [
+        ("return table[i] * 2", "torch.tensor(j)", True),
+        ("return table[i] * 2", "torch.tensor(k, dtype=torch.int64)", True),
+        # Masks, and what is not known to be a tensor of integers.
+        ("return table[i] * 2", "torch.tensor(k)", False),
+        ("return table[i] * 2", "j", False),
+        # Writes through the view, and a list that is indexed, too.
+        ("r = table[i]; r.zero_(); return r", "torch.tensor(j)", False),
+        ("return table[i] * rows[i]", "torch.tensor(j)", False),
+    ],
+)
+def test_an_index_gets_a_dimension_only_where_it_is_certain(
+    tmp_path: Path, body: str, index: str, is_patched: bool
+) -> None:
+    text = INDEX.format(body=body, index=index)
+    notes = ("the value of a 0-d tensor",)
+    found = proposed(tmp_path, text, "index_with_tensor", kind="int", name="i", notes=notes)
+    assert ("table[i[None]][0] * 2" in edited(found)) == is_patched
+
+
+def test_an_index_that_another_call_passes_is_not_certain(tmp_path: Path) -> None:
+    text = INDEX.format(body="return table[i] * 2", index="torch.tensor(j)")
+    text = text.replace("for j", "if 0: f(table, 3)\nfor j")
+    found = proposed(tmp_path, text, "index_with_tensor", kind="int", name="i",
+                     notes=("the value of a 0-d tensor",))  # fmt: skip
+    assert edited(found) == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "is_patched"),
+    [
+        ("return torch.relu(x) + x * 2", True),
+        ("return x * 2", False),
+        ("return torch.relu(x.mul_(2))", False),
+        ("return torch.relu(x), x[0]", False),
+        ("return torch.relu(x, out=x)", False),
+        ("x += torch.relu(x)", False),
+        ("return torch.relu(x).view(-1)", False),
+        ("return torch.relu(x) if x.shape[0] else x * 2", False),
+    ],
+)
+def test_an_argument_that_may_be_written_is_not_copied(
+    tmp_path: Path, body: str, is_patched: bool
+) -> None:
+    text = f"import torch\nx = make()\n@torch.compile\ndef f(x):\n    {body}\nf(x)\n"
+    found = proposed(tmp_path, text, "one_layout", kind="stride")
+    assert edited(found).endswith("f(x.contiguous())\n") == is_patched
+
+
+@pytest.mark.parametrize(
+    ("body", "is_offered"),
+    [
+        ("return x.long() + x.shape[0]", True),
+        ("return (x + 100).long()", False),
+        ("return (~x).long()", False),
+        # With int32, it was the argument itself that was written.
+        ("return x.int()", False),
+        ("return x.long() if flag else 0", False),
+    ],
+)
+def test_a_dtype_is_changed_only_if_the_function_does_the_same(
+    tmp_path: Path, body: str, is_offered: bool
+) -> None:
+    text = f"import torch\nx = make()\n@torch.compile\ndef f(x):\n    {body}\nf(x)\n"
+    values = ("torch.int32", "torch.int64")
+    found = proposed(tmp_path, text, "one_dtype", kind="dtype", values=values)
+    assert (found is not None) == is_offered
+
+
+MARKED = """\
+import torch
+def head(x):
+    return x.cumsum(0)
+def f(x{more}):
+    return {result}
+for n in (1, 2, 3):
+    x = {value}
+    f(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "result", "value", "is_marked"),
+    [
+        ("", "head(x).sum()", "torch.ones(n, 2)", True),
+        ("", "head(x).sum()", "torch.ones(n)", True),
+        ("", "x.view(4, 2) if check else x", "torch.ones(n, 2)", False),
+        ("", "check and x.sum() or x", "torch.ones(n, 2)", False),
+        ("", "other(x)", "torch.ones(n, 2)", False),
+        ("", "x.chunk(2)", "torch.ones(n, 2)", False),
+        # Another size may have to fit, and so may another number of dimensions.
+        (", y=1", "x + y", "torch.ones(n, 2)", False),
+        ("", "head(x)", "torch.ones(shape)", False),
+    ],
+)
+@pytest.mark.parametrize("remedy", ["mark_dynamic", "mark_unbacked"])
+def test_sizes_are_marked_only_if_no_code_can_need_them(
+    tmp_path: Path, remedy: str, more: str, result: str, value: str, is_marked: bool
+) -> None:
+    text = MARKED.format(more=more, result=result, value=value)
+    found = proposed(tmp_path, text, remedy, values=("1", "2"))
+    assert (found is not None) == is_marked
+    assert proposed(tmp_path, text, "maybe_mark_dynamic") is not None
+
+
+def test_a_marked_tensor_goes_to_no_other_function(tmp_path: Path) -> None:
+    text = MARKED.format(more="", result="head(x)", value="torch.ones(n, 2)")
+    assert (
+        proposed(tmp_path, text.replace("    f(x)", "    g(x)\n    f(x)"), "mark_dynamic") is None
+    )
+
+
+def test_unbacked_sizes_come_last(tmp_path: Path) -> None:
+    text = MARKED.format(more="", result="head(x)", value="torch.ones(n, 2)")
+    found = proposed(tmp_path, text, "mark_unbacked", values=("1", "2"))
+    assert found is not None
+    assert found.comes_last
+    sources = proposed(tmp_path, text, "unbacked_sources", values=("1", "2"))
+    assert sources is not None
+    assert not sources.can_be_replayed
+
+
+def source_file(text: str) -> SourceFile:
+    return SourceFile("/program.py", text, ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("body", "warms"),
+    [
+        ("model(torch.zeros(3))", True),
+        ("compute(torch.zeros(3))", True),
+        ("y = model(torch.zeros(3))", False),
+        ("kept.append(model(torch.zeros(3)))", False),
+        ("model(torch.zeros(3)); y = 1", False),
+        ("model(next(data))", False),
+        ("print(model(torch.zeros(3)))", False),
+    ],
+)
+def test_a_warm_up_drops_its_result(body: str, warms: bool) -> None:
+    text = "import torch\ndef compute(x):\n    return model(x).mean()\n"
+    file = source_file(f"{text}with torch.no_grad():\n    {body}\n")
+    (statement,) = (node for node in file.nodes if isinstance(node, ast.With))
+    line = 3 if body.startswith("compute") else 5
+    (call,) = (
+        node
+        for node in file.nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "model" and node.lineno == line
+    )
+    frame = Frame("/program.py", line, "", end_line=line, end_column=(call.end_col_offset or 0) + 1)
+    assert warms_up(file, statement, frame) == warms
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ("return x + 1", False),
+        ("'text'; y = x + 1; return y", False),
+        ("self.last = x; return x", True),
+        ("cache[0] = x", True),
+        ("kept.append(x)", True),
+        ("global y; y = x", True),
+    ],
+)
+def test_a_function_that_keeps_a_result_is_not_warmed_up_in_another_mode(
+    body: str, kept: bool
+) -> None:
+    function = ast.parse(f"def f(self, x):\n    {body}").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    assert keeps(function) == kept
+
+
+@pytest.mark.parametrize(
+    ("body", "has_one"),
+    [
+        ("return network(x).sum(0)", True),
+        ("return self.layer(x)", True),
+        ("return helper(x)", False),
+        ("return self.unknown(x)", False),
+        ("return x.plan()", False),
+        ("for each in x: pass", False),
+        ("assert x", False),
+        ("return a < x < b", False),
+    ],
+)
+def test_code_has_one_path_if_nothing_in_it_decides(body: str, has_one: bool) -> None:
+    text = (
+        "from torch import nn\nnetwork = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\n"
+        "def helper(x):\n    return x if x.ndim else 0\n"
+        "class Model:\n    def __init__(self):\n        self.layer = nn.Linear(2, 2)\n"
+        f"    def forward(self, x):\n        {body}\n"
+    )
+    file = source_file(text)
+    forward = next(each for each in file.functions if getattr(each, "name", "") == "forward")
+    assert has_one_path(file, forward) == has_one
+
+
+def test_what_is_compiled_for_one_call_is_not_isolated() -> None:
+    code = Code("/program.py", 7, "forward")
+    header = Header(format=FORMAT_VERSION, fullgraph="1")
+
+    def is_per_call(*targets: int) -> bool:
+        calls = [Call(target, 1, code, 0.1, compiles=("0/0",)) for target in targets]
+        session = Session(header, (Compile("0/0", code), *calls))
+        return ProgramContext((session,), (), "").is_compiled_per_call(group())
+
+    assert is_per_call(1, 2, 3)
+    assert not is_per_call(1, 2, 2)
+
+
+def test_a_backend_that_is_made_anew_is_not_isolated(tmp_path: Path) -> None:
+    text = BACKEND.format(before="", statement="pass")
+    notes = ("9 calls of torch.compile share this code and its limit",)
+    facts = {"refused": 1, "notes": notes, "place": "torch"}
+    assert proposed(tmp_path, text, "isolate_recompiles", kind="backend", **facts) is None
+    assert proposed(tmp_path, text, "isolate_recompiles", kind="str", **facts) is not None

@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from fullgraph.model.events import Frame
-from fullgraph.model.report import CallCounts, RecompileGroup
+from fullgraph.model.report import CallCounts, Environment, RecompileGroup
+from fullgraph.recompiles.report import (
+    RECOMPILES_FORMAT,
+    Counts,
+    GroupAdvice,
+    RecompilesReport,
+    RecompilesSummary,
+    Remedy,
+    ReplayResult,
+)
 from fullgraph.render._recompiles import GroupWriter
+from fullgraph.render.recompiles.text import render
 from fullgraph.terminal import Terminal
 
 
@@ -22,11 +32,9 @@ def group(**fields: Any) -> RecompileGroup:
     return RecompileGroup(**{**facts, **fields})
 
 
-def lines_of(
-    shown: RecompileGroup, *, width: int = 120, cut: bool = False, after: str = "it raises"
-) -> list[str]:
+def lines_of(shown: RecompileGroup, *, width: int = 120, cut: bool = False) -> list[str]:
     writer = GroupWriter(Terminal(width, cut=cut), lambda file, line: f"{file}:{line}")
-    return list(writer.lines(shown, 1, after))
+    return list(writer.lines(shown, 1))
 
 
 def test_a_group_says_what_changes_where_and_how_often() -> None:
@@ -54,6 +62,13 @@ def test_the_users_lines_and_torchs_are_named_apart() -> None:
     ]
 
 
+def test_other_calls_are_named_by_their_lines() -> None:
+    calls = [Frame("train.py", line, "main", code="model(x)") for line in (60, 64)]
+    elsewhere = Frame("eval.py", 7, "main", code="model(x)")
+    lines = lines_of(group(called_at=calls[0], also_called_at=(calls[1], elsewhere)))
+    assert lines[2:] == ["    called  train.py:60  model(x)", "            also :64, eval.py:7"]
+
+
 def test_a_line_that_was_not_found_is_not_guessed() -> None:
     found = lines_of(group(kind="int", place="attribute", name="self.k", dim=None))
     assert found[0].startswith(" 1  self.k changes  ")
@@ -65,8 +80,31 @@ def test_the_limit_and_what_follows_from_it() -> None:
         group(refused=1, limit="recompile_limit", limit_value=3, calls=CallCounts(12, 4, 9)),
         width=200,
     )
-    assert lines[0].endswith("9.2 s compiling, then recompile_limit (3) is reached, it raises")
+    assert lines[0].endswith(
+        "9.2 s compiling, then recompile_limit (3) is reached, new inputs run in eager mode"
+    )
     assert "    calls   4 of 12 calls ran in eager mode, the first was call 9" in lines
+
+
+def test_a_limit_that_raises_is_not_eager_mode() -> None:
+    shown = group(
+        refused=1, limit="recompile_limit", limit_value=8, limit_raises=True,
+        calls=CallCounts(9, 0, None, raised=1, first_raised=9),
+    )  # fmt: skip
+    lines = lines_of(shown, width=200)
+    assert lines[0].endswith("then recompile_limit (8) is reached, which raises an error")
+    assert "    calls   1 of 9 calls raised an error, the first was call 9" in lines
+
+
+def test_a_slower_call_says_so() -> None:
+    same = Counts(8, 1)
+    result = ReplayResult(same, Counts(0, 0), Counts(0, 0), same, 1.0, 0.5, 1.54, True)
+    remedy = Remedy("dynamic_true", "source", "torch.compile(…, dynamic=True)", replay=result)
+    environment = Environment("1", "2.13.0", "3.11", "linux", (), "/", 1, 0, {})
+    summary = RecompilesSummary(2, 1, 0, 1, 0.5, None, None)
+    advice = GroupAdvice(group(), (remedy,))
+    report = RecompilesReport(RECOMPILES_FORMAT, environment, summary, (advice,))
+    assert "1.5x slower per call, outputs equal" in render(report, width=200)
 
 
 def test_recompiles_that_are_right_say_that_there_is_nothing_to_do() -> None:

@@ -29,11 +29,12 @@ _FEW = 3
 _OPEN: tuple[ChangeKind, ...] = ("int", "float", "str", "length", "keys", "num_threads")
 
 
-def is_bounded(change: GuardChange, values: Sequence[str], seen_again: bool) -> bool:
+def is_bounded(change: GuardChange, values: Sequence[str], is_known: bool) -> bool:
     """Return whether recompiles are right and cannot become many.
 
     The answer is conservative: two different integers in two calls may be the first of many.
-    `seen_again` says that each piece of compiled code ran again after its first call.
+    `is_known` says that the strings are all there are: each piece of compiled code ran again after
+    its first call, or the source has each string as a literal.
     """
     distinct = len(set(values))
     if change.note and change.kind == "type":
@@ -42,7 +43,7 @@ def is_bounded(change: GuardChange, values: Sequence[str], seen_again: bool) -> 
     if change.note == ENUMERATION:
         return distinct <= _FEW
     if change.kind == "str":
-        return seen_again and distinct <= _FEW
+        return is_known and distinct <= _FEW
     return distinct <= _FINITE.get(change.kind, 0)
 
 

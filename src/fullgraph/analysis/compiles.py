@@ -17,6 +17,11 @@ def refused_compiles(state: AnalysisState) -> set[CompileKey]:
     return {(process, event.compile) for process, event in state.events(Recompile) if event.limit}
 
 
+def raising_compiles(state: AnalysisState) -> set[CompileKey]:
+    """Return the compiles that ended in an error."""
+    return {key for key, event in state.result(compiles_by_id).items() if event.error}
+
+
 def list_graphs(state: AnalysisState) -> tuple[GraphFinding, ...]:
     """Return the graphs in the order in which they were compiled."""
     return tuple(

@@ -1,10 +1,10 @@
-"""Count the calls of a compiled function that ran in eager mode after a limit was reached."""
+"""Count the calls of a compiled function that a limit made run in eager mode, or raise."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from fullgraph.analysis.compiles import compiles_by_id, refused_compiles
+from fullgraph.analysis.compiles import compiles_by_id, raising_compiles, refused_compiles
 from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.model.events import Call, Code, Recompile
 from fullgraph.model.report import CallCounts
@@ -16,6 +16,8 @@ class FunctionCalls(NamedTuple):
     calls: list[tuple[int, Call]]
     compiles: set[CompileKey]
     refused: set[CompileKey]
+    # Those of `refused` that raised an error, as under fullgraph=True.
+    raised: set[CompileKey]
 
 
 def calls_of(state: AnalysisState, code: Code) -> FunctionCalls:
@@ -32,29 +34,39 @@ def calls_of(state: AnalysisState, code: Code) -> FunctionCalls:
         if call.code == code or not found.isdisjoint(_compiles_in(process, call))
     }
     wanted = [(process, call) for process, call in calls if (process, call.target) in targets]
-    return FunctionCalls(wanted, found - limit, found & limit)
+    refused = found & limit
+    return FunctionCalls(wanted, found - limit, refused, refused & state.result(raising_compiles))
 
 
 def count_calls(function: FunctionCalls) -> CallCounts | None:
-    """Return how many calls ran in eager mode; None if no calls were captured.
+    """Return how many calls ran in eager mode or raised; None if no calls were captured.
 
     A call ran in eager mode if a limit had been reached, and neither a graph of the function ran in
-    it nor was the function compiled.
+    it nor was the function compiled, unless the limit raised an error in it.
     """
     if not function.calls:
         return None
-    total = eager = 0
+    total = eager = raised = 0
     first: int | None = None
+    first_raised: int | None = None
     at_limit: set[int] = set()
     for process, call in function.calls:
         inside = _compiles_in(process, call)
         if not function.refused.isdisjoint(inside):
             at_limit.add(process)
-        if process in at_limit and function.compiles.isdisjoint(inside):
+        if not function.raised.isdisjoint(inside):
+            raised += call.count
+            first_raised = first_raised or total + 1
+        elif process in at_limit and function.compiles.isdisjoint(inside):
             eager += call.count
             first = first or total + 1
         total += call.count
-    return CallCounts(total, eager, first)
+    return CallCounts(total, eager, first, raised, first_raised)
+
+
+def count_targets(function: FunctionCalls, code: Code) -> int:
+    """Return how many results of torch.compile with this code were called."""
+    return len({(process, call.target) for process, call in function.calls if call.code == code})
 
 
 def all_ran_again(function: FunctionCalls) -> bool:

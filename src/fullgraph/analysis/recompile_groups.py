@@ -11,18 +11,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fullgraph.analysis.bounded_recompiles import is_bounded, why_not_bounded
-from fullgraph.analysis.compiles import compiles_by_id
-from fullgraph.analysis.eager_calls import all_ran_again, calls_of, count_calls
+from fullgraph.analysis.compiles import compiles_by_id, raising_compiles
+from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes
+from fullgraph.analysis.eager_calls import (
+    FunctionCalls,
+    all_ran_again,
+    calls_of,
+    count_calls,
+    count_targets,
+)
 from fullgraph.analysis.occurrences import qualified_name
-from fullgraph.analysis.state import AnalysisState
-from fullgraph.analysis.user_lines import user_lines
+from fullgraph.analysis.state import AnalysisState, CompileKey
+from fullgraph.analysis.user_lines import program_sources, user_lines
 from fullgraph.analysis.user_lines.observed import GroupMember
 from fullgraph.analysis.values_at_breaks import name_at_break
 from fullgraph.model.changes import change_title
-from fullgraph.model.events import Code, GuardChange, GuardFailure, Recompile
-from fullgraph.model.report import RecompileGroup
+from fullgraph.model.events import Code, Frame, GuardChange, GuardFailure, Recompile
+from fullgraph.model.report import DynamicSizeFinding, RecompileGroup
 
 _MOST_TIED = 5
+# What one piece of code could have as a symbol.
+_NUMBERS = ("size", "stride", "int", "float")
 _UNKNOWN = GuardChange("other", "torch", "", "torch names no failed guard")
 _PLACES = ("torch", "argument", "closure", "default", "global", "attribute", "parameter", "break")
 
@@ -50,6 +59,15 @@ class _Recompiles:
         return [member.recompile for member in self.members if member.recompile.limit]
 
     @property
+    def refused_keys(self) -> set[CompileKey]:
+        """The refused recompiles, by process and compile id."""
+        return {
+            (member.process, member.recompile.compile)
+            for member in self.members
+            if member.recompile.limit
+        }
+
+    @property
     def done(self) -> list[tuple[int, Recompile]]:
         """The recompiles that took place, each with its process."""
         return [
@@ -60,7 +78,10 @@ class _Recompiles:
 
 
 def group_recompiles(state: AnalysisState) -> tuple[RecompileGroup, ...]:
-    """Return the groups, the one whose function ran most often in eager mode first."""
+    """Return the groups, the one whose function ran most often in eager mode first.
+
+    Equal ones are in the order of their first recompiles, so that two runs list them alike.
+    """
     if not any(failure.changes for _, each in state.events(Recompile) for failure in each.failures):
         # A session of an older version has only the texts of guards.
         return ()
@@ -69,8 +90,9 @@ def group_recompiles(state: AnalysisState) -> tuple[RecompileGroup, ...]:
 
 
 def _rank(group: RecompileGroup) -> tuple[float, ...]:
-    eager = group.calls.eager if group.calls is not None else 0
-    return (-eager, -group.refused, -group.recompiles, -group.compile_seconds)
+    eager = group.calls.eager + group.calls.raised if group.calls is not None else 0
+    # Measured times differ from run to run, and `--apply N` means the group that was listed.
+    return (-eager, -group.refused, -group.recompiles)
 
 
 def _collected(state: AnalysisState) -> dict[_Key, _Recompiles]:
@@ -108,14 +130,16 @@ def _closest(event: Recompile) -> Sequence[GuardChange]:
     return sorted(closest, key=lambda change: (_PLACES.index(change.place), len(change.source)))
 
 
-def _distance(failure: GuardFailure) -> int:
-    """Return how much changed: the guards that failed, also those inside of another container.
+def _distance(failure: GuardFailure) -> tuple[int, int]:
+    """Return how much changed: first what is no number, because that code is for other inputs.
 
-    A mode counts once, though the guard of every tensor fails. What has no name counts more.
+    Then the guards that failed, also those inside of another container. A mode counts once, though
+    the guard of every tensor fails. What has no name counts more.
     """
     changes = sum(1 if change.before else 10 for change in failure.changes)
     has_mode = any(change.place == "torch" for change in failure.changes)
-    return changes if has_mode else max(changes, len(failure.failed))
+    others = sum(change.kind not in _NUMBERS for change in failure.changes)
+    return others, changes if has_mode else max(changes, len(failure.failed))
 
 
 def _from_text(event: Recompile) -> GuardChange:
@@ -126,12 +150,16 @@ def _from_text(event: Recompile) -> GuardChange:
 
 def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
     code, newest, refused = found.code, found.changes[-1], found.refused
+    size = _specialized_size(state, code, newest)
     compiles = state.result(compiles_by_id)
     finished = [compiles.get((process, event.compile)) for process, event in found.done]
     lines = user_lines(state, found.members)
     values = _values(found.changes)
     calls = calls_of(state, code)
-    bounded = not refused and is_bounded(newest, values, all_ran_again(calls))
+    is_known = all_ran_again(calls) or state.result(program_sources).has_strings(
+        values, found.members[0].process
+    )
+    bounded = not refused and is_bounded(newest, values, is_known)
     return RecompileGroup(
         kind=newest.kind,
         place=newest.place,
@@ -152,13 +180,40 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
         limit=refused[-1].limit if refused else None,
         limit_value=refused[-1].limit_value if refused else None,
         called_at=lines.called_at,
+        also_called_at=lines.also_called_at,
         bound_at=lines.bound_at,
         written_at=lines.written_at,
-        specialized_at=next((each.line for each in found.changes if each.line), None),
+        specialized_at=_specialized_at(size, found.changes),
         calls=count_calls(calls),
         bounded=bounded,
-        notes=tuple(_notes(found, None if bounded else why_not_bounded(newest, values))),
+        limit_raises=not found.refused_keys.isdisjoint(state.result(raising_compiles)),
+        notes=(
+            *_notes(found, calls),
+            *_notes_on_size(size),
+            *_notes_on_future(found, None if bounded else why_not_bounded(newest, values)),
+        ),
     )
+
+
+def _specialized_size(
+    state: AnalysisState, code: Code, change: GuardChange
+) -> DynamicSizeFinding | None:
+    """Return what is known about a size that code specialized although it was to be dynamic."""
+    for size in state.result(list_dynamic_sizes):
+        is_same = (size.source, size.dim) == (change.source, change.dim)
+        function = (size.file, size.line, size.function)
+        if is_same and size.specialized_to and function == (code.file, code.line, code.function):
+            return size
+    return None
+
+
+def _specialized_at(
+    size: DynamicSizeFinding | None, changes: Sequence[GuardChange]
+) -> Frame | None:
+    """Return the line that needs the value, or else the first one that torch names."""
+    if size is not None and size.specialized_at is not None:
+        return size.specialized_at
+    return next((each.line for each in changes if each.line), None)
 
 
 def _values(changes: Sequence[GuardChange]) -> tuple[str, ...]:
@@ -167,7 +222,7 @@ def _values(changes: Sequence[GuardChange]) -> tuple[str, ...]:
     return tuple(value for value in values if value)
 
 
-def _notes(found: _Recompiles, not_bounded: str | None) -> Iterator[str]:
+def _notes(found: _Recompiles, calls: FunctionCalls) -> Iterator[str]:
     newest_event = found.members[-1].recompile
     if newest_event.dynamic is not None and found.changes[-1].kind in ("size", "int", "stride"):
         yield f"dynamic={newest_event.dynamic}"
@@ -176,10 +231,29 @@ def _notes(found: _Recompiles, not_bounded: str | None) -> Iterator[str]:
         yield "0 and 1 are specialized even if a size is dynamic"
     if found.tied:
         yield _tied_note([title for title, _ in found.tied.most_common(_MOST_TIED)])
-    if newest_event.instances > 1:
-        yield f"{newest_event.instances} objects share this code and its limit"
-    if newest_event.wrappers > 1:
-        yield f"{newest_event.wrappers} calls of torch.compile share this code and its limit"
+    yield from _notes_on_sharing(found, newest_event, calls)
+
+
+def _notes_on_sharing(found: _Recompiles, newest: Recompile, calls: FunctionCalls) -> Iterator[str]:
+    """Yield what shares the code; after a refused compile, only calls show that there is more."""
+    targets = count_targets(calls, found.code)
+    at_least = "at least " if found.refused and not targets else ""
+    if newest.instances > 1:
+        # Each object is compiled by itself if there are no other calls of torch.compile.
+        is_alone = newest.wrappers in (0, newest.instances)
+        objects = max(newest.instances, targets if is_alone else 0)
+        yield f"{at_least}{objects} objects share this code and its limit"
+    if newest.wrappers > 1:
+        wrappers = max(newest.wrappers, targets)
+        yield f"{at_least}{wrappers} calls of torch.compile share this code and its limit"
+
+
+def _notes_on_size(size: DynamicSizeFinding | None) -> Iterator[str]:
+    if size is not None and size.because:
+        yield f"{size.because}: {size.advice}"
+
+
+def _notes_on_future(found: _Recompiles, not_bounded: str | None) -> Iterator[str]:
     if found.refused:
         yield "after the limit, calls that fit compiled code still use it"
     elif not_bounded is not None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -79,6 +80,15 @@ def describe_source(source: str, frame: FrameFacts) -> SourceFacts:
         return SourceFacts("argument", _without_internals(source))
     name = _without_internals(_name(tree, frame))
     return SourceFacts(_place(tree, frame), name, _holder(tree, frame))
+
+
+def is_in_module(source: str, frame: FrameFacts) -> bool:
+    """Return whether one of Dynamo's expressions goes through a module of `torch.nn`."""
+    tree = _parse(source)
+    if tree is None or _place(tree, frame) not in ("attribute", "parameter"):
+        return False
+    module = import_module("torch").nn.Module
+    return any(isinstance(_evaluated(step, frame), module) for step in _steps(tree))
 
 
 def position(source: str, frame: FrameFacts) -> int:

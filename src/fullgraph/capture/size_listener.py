@@ -21,7 +21,7 @@ from fullgraph.model.events import Code, DynamicSize, SizeReason, Sizes, StaticS
 # The size of an input; those of the tensor that an input is a view of repeat them.
 _SIZE = re.compile(r"((?:(?!\._base).)+)\.size\(\)\[(\d+)\]")
 # Offsets and strides follow from the sizes.
-_OTHER_PROPERTY = re.compile(r"\.(?:stride|storage_offset)\(\)|\._base\b")
+_OTHER_PROPERTY = re.compile(r"\.(?:stride|storage_offset|item)\(\)|\._base\b")
 _PARAMETER = re.compile(r"\._(?:parameters|buffers)\[")
 _MOST_EQUAL = 5
 

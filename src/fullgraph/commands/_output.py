@@ -73,15 +73,9 @@ def deliver(
     """
     stream = stream or sys.stdout
     is_terminal = output is None and stream.isatty()
-    columns = shutil.get_terminal_size().columns if is_terminal else 80
+    width, color = window(is_terminal, widest)
     text = render(
-        kind,
-        value,
-        format_,
-        width=min(columns, widest or columns),
-        color=is_terminal and "NO_COLOR" not in os.environ,
-        is_terminal=is_terminal,
-        **options,
+        kind, value, format_, width=width, color=color, is_terminal=is_terminal, **options
     )
     if output is not None:
         from fullgraph.files import replace_file
@@ -92,6 +86,12 @@ def deliver(
     encoding: str = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
+
+
+def window(is_terminal: bool, widest: int | None = WIDEST) -> tuple[int, bool]:
+    """Return how wide lines are, and whether they have colors."""
+    columns = shutil.get_terminal_size().columns if is_terminal else 80
+    return min(columns, widest or columns), is_terminal and "NO_COLOR" not in os.environ
 
 
 def deliver_after_run(

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     "--apply", "apply_", metavar="N[.M]",
     help="Write remedy M of group N to your own files; M is 1 by default.",
 )  # fmt: skip
-@click.option("--undo", "undo_", is_flag=True, help="Revert the last --apply.")
+@click.option(
+    "--undo", "undo_", is_flag=True,
+    help="Revert the last --apply; with a script, the last one that wrote it.",
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Write even to files with uncommitted changes.")
 @click.option(
     "--time", "seconds", type=click.FloatRange(min=5), metavar="SECONDS",
@@ -48,10 +51,11 @@ def command(
 
     Runs the program, groups its recompiles by what changes, and runs it again with each remedy in
     place. Only remedies that lead to fewer compiles or eager calls, with equal results, are shown.
+    The exit code is that of the program; Ctrl-C ends the replays, and the report follows.
     SESSION is the session of an earlier run; its remedies are not replayed.
     """
     if undo_:
-        undo_last(force)
+        undo_last(force, target)
         return
     from fullgraph.files import check_writable
     from fullgraph.model.session import is_session
@@ -72,8 +76,19 @@ def command(
             "recompiles", advice.report, format_, output=output, stream=stream, command=shown,
             **top,
         )  # fmt: skip
-    if wanted is not None:
+    if advice.is_interrupted:
+        click.echo("fullgraph: interrupted; remedies that were not replayed say so", err=True)
+    elif wanted is not None:
         _write(advice, *wanted, force=force)
+    _end(advice)
+
+
+def _end(advice: Advice) -> None:
+    """End as the program did, or as an interrupted command."""
+    from fullgraph.capture.process import end_like
+
+    if advice.exit_code:
+        end_like(advice.exit_code)
 
 
 def _parsed(text: str) -> tuple[int, int]:
@@ -82,6 +97,8 @@ def _parsed(text: str) -> tuple[int, int]:
     group, _, remedy = text.partition(".")
     if not group.isdigit() or not (remedy or "1").isdigit():
         raise FullgraphError(f"--apply {text} names no remedy; write --apply N or --apply N.M")
+    if int(group) == 0 or int(remedy or "1") == 0:
+        raise FullgraphError(f"--apply {text} names no remedy; groups and remedies start at 1")
     return int(group), int(remedy or "1")
 
 
@@ -125,12 +142,21 @@ def _write(advice: Advice, group: int, remedy: int, *, force: bool) -> None:
             f"remedy {group}.{remedy} is not a change of your source, so nothing was written"
         )
     if advice.report.groups[group - 1].remedies[remedy - 1].replay is None:
-        raise FullgraphError(
-            f"remedy {group}.{remedy} was not replayed, so nothing was written; raise --time"
-        )
+        problem = f"remedy {group}.{remedy} was not replayed, so nothing was written"
+        raise FullgraphError(f"{problem}; {_next_step(advice)}")
     changes = user_changes(plan_of(candidate), advice.main_file)
     if not changes:
         raise FullgraphError(f"remedy {group}.{remedy} changes files that are not yours")
     apply_changes(changes, force=force)
     for change in changes:
         click.echo(f"wrote {display_path(change.path)}", err=True)
+
+
+def _next_step(advice: Advice) -> str:
+    """Return what to do about a remedy that was not replayed."""
+    why = advice.report.not_replayed
+    if not why:
+        return "raise --time"
+    if advice.is_of_session:
+        return "name the program instead of the session"
+    return f"remedies are {why}"

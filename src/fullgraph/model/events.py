@@ -99,6 +99,8 @@ class GuardChange(Struct, frozen=True, omit_defaults=True):
     line: Frame | None = None
     # What else is known, such as "marked dynamic, but specialized".
     note: str = ""
+    # Whether the value belongs to a module of `torch.nn`, also to an object that a module has.
+    in_module: bool = False
 
 
 class GuardFailure(Struct, frozen=True, omit_defaults=True):

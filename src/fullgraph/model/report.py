@@ -184,12 +184,15 @@ class RecompileFinding(Struct, frozen=True):
 
 
 class CallCounts(Struct, frozen=True):
-    """How many calls of a compiled function ran, and how many of them in eager mode."""
+    """How many calls of a compiled function ran, and to how many a limit did what."""
 
     total: int
     eager: int
     # The number of the first call in eager mode, from 1; None if there is none.
     first_eager: int | None
+    # The same for calls that the limit raised an error in, as under fullgraph=True.
+    raised: int = 0
+    first_raised: int | None = None
 
 
 class RecompileGroup(Struct, frozen=True):
@@ -230,6 +233,10 @@ class RecompileGroup(Struct, frozen=True):
     bounded: bool
     # Further facts, such as "dynamic=False" or "12 layers share this code".
     notes: tuple[str, ...] = ()
+    # Whether the limit raises an error, as under fullgraph=True, instead of running in eager mode.
+    limit_raises: bool = False
+    # The other lines that call the function and led to recompiles of the group.
+    also_called_at: tuple[Frame, ...] = ()
 
 
 class DynamicSizeFinding(Struct, frozen=True):

@@ -32,8 +32,10 @@ class Candidate(Struct, frozen=True):
     needs_free_sizes: bool = False
     # Whether the first call of each function may run in eager mode.
     eager_first_calls: bool = False
-    # Whether outputs may differ in whether they need gradients.
-    may_change_requires_grad: bool = False
+    # The function whose first call may return tensors that need gradients now.
+    warmed_up: str = ""
+    # Whether it is shown after all others that help: other code that is added later may raise.
+    comes_last: bool = False
     # What could go wrong; only for unsafe remedies.
     risk: str = ""
 

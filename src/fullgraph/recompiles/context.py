@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -82,23 +83,9 @@ class ProgramContext:
             frames = [group.called_at]
         return list(dict.fromkeys(frames))
 
-    def first_call_stack(self, group: RecompileGroup) -> list[Frame]:
-        """Return the user's lines that may lead to the first call, the innermost first.
-
-        The line of the call itself is known. Calls of its function in the same file are added.
-        """
-        first = next((call.caller for call in self._calls_of(group) if call.compiles), None)
-        file = self.source(first.file) if first is not None else None
-        if first is None or file is None:
-            return []
-        callers = [
-            file.frame(node)
-            for node in ast.walk(file.tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == first.function
-        ]
-        return [first, *callers]
+    def first_call(self, group: RecompileGroup) -> Call | None:
+        """Return the call that compiled first."""
+        return next((call for call in self._calls_of(group) if call.compiles), None)
 
     def first_compile_is_used(self, group: RecompileGroup) -> bool:
         """Return whether code of the first compile ran in a call after the one that compiled it."""
@@ -106,6 +93,13 @@ class ProgramContext:
         first = next((set(call.compiles) for call in calls if call.compiles), set())
         later = {each for call in calls for each in set(call.ran) - set(call.compiles)}
         return not first.isdisjoint(later)
+
+    def is_compiled_per_call(self, group: RecompileGroup) -> bool:
+        """Return whether no result of `torch.compile` that leads to a group is called twice."""
+        calls = Counter[int]()
+        for call in self._calls_of(group):
+            calls[call.target] += call.count
+        return bool(calls) and max(calls.values()) == 1
 
     def is_called_directly(self, group: RecompileGroup) -> bool:
         """Return whether the function of a group is itself what the program compiles."""
@@ -146,6 +140,19 @@ class ProgramContext:
                 return []
             found[node[0].path, node[1].lineno, node[1].col_offset] = node
         return list(found.values())
+
+    def has_fullgraph(self, group: RecompileGroup) -> bool:
+        """Return whether a graph break in the function of a group may be an error."""
+        keywords = [
+            keyword
+            for _, call in self.compile_calls(group)
+            if isinstance(call, ast.Call)
+            for keyword in call.keywords
+        ]
+        return group.limit_raises or any(
+            keyword.arg == "fullgraph" and ast.unparse(keyword.value) != "False"
+            for keyword in keywords
+        )
 
     def _likely_compile_calls(self, group: RecompileGroup) -> list[tuple[SourceFile, ast.expr]]:
         """Return the decorator of the function, or the only call of `torch.compile` in its files.

@@ -33,8 +33,8 @@ class ReplayRequest(Struct, frozen=True):
     fixed: bool = False
     # The results to compare with; empty to write them.
     reference: str = ""
-    # Whether outputs may differ in whether they need gradients.
-    any_requires_grad: bool = False
+    # The functions whose first call may differ in whether its results need gradients.
+    warmed_up: tuple[str, ...] = ()
     # The program is stopped when it has compiled this often.
     max_compiles: int | None = None
 

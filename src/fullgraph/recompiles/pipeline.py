@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 
 import msgspec
 from msgspec import Struct
@@ -49,6 +50,9 @@ _ALTERNATIVES_FACTOR = 1.8
 # How much advice that is not verified a group gets.
 _MOST_NOT_REPLAYED = 3
 _MOST_REWRITES = 2
+_INTERRUPTED = "not all replayed: the command was interrupted"
+# What a shell gives a command that Ctrl-C ended.
+_INTERRUPTED_CODE = 130
 _NOT_REPLAYABLE = "not replayed: a session has no program to run again"
 
 
@@ -58,6 +62,10 @@ class Advice(Struct, frozen=True):
     report: RecompilesReport
     candidates: tuple[tuple[Candidate, ...], ...]
     main_file: str
+    # That of the program, or minus the signal that ended it.
+    exit_code: int = 0
+    is_of_session: bool = False
+    is_interrupted: bool = False
 
 
 def advise_on_program(
@@ -72,14 +80,22 @@ def advise_on_program(
         sessions = load_all((str(folder),))
         facts = RunFacts(sessions)
         searches = _searches(facts.report, _context(sessions, folder, main_file(target)))
+        stop = Event()
         with ThreadPoolExecutor(1) as executor:
-            writes = executor.submit(find_writes, target, sessions, Path(eager), own_seconds)
-            problem = _why_not_replayed(code, facts, folder)
-            if not problem and any(each.waiting for each in searches):
-                limits = _limits(started, own_seconds, seconds)
-                problem = _replay(replayer, folder, facts, searches, limits, progress)
-            _add_lines(searches, writes.result())
-    return _advice(facts, searches, problem, main_file(target))
+            writes = executor.submit(find_writes, target, sessions, Path(eager), own_seconds, stop)
+            try:
+                problem = _why_not_replayed(code, facts, folder)
+                if not problem and any(each.waiting for each in searches):
+                    limits = _limits(started, own_seconds, seconds)
+                    problem = _replay(replayer, folder, facts, searches, limits, progress)
+                _add_lines(searches, writes.result())
+            except KeyboardInterrupt:
+                # The groups are known.
+                problem, code = _INTERRUPTED, _INTERRUPTED_CODE
+                stop.set()
+    advice = _advice(facts, searches, problem, main_file(target))
+    is_interrupted = problem == _INTERRUPTED
+    return msgspec.structs.replace(advice, exit_code=code, is_interrupted=is_interrupted)
 
 
 def _limits(started: float, own_seconds: float, seconds: float | None) -> TimeLimits:
@@ -104,7 +120,9 @@ def advise_on_session(sessions: Sequence[Session], folder: Path | None) -> Advic
     facts = RunFacts(sessions)
     command = next((each.header.command for each in sessions if each.header.command), ())
     context = _context(sessions, folder, main_file(command[1:]))
-    return _advice(facts, _searches(facts.report, context), _NOT_REPLAYABLE, context.main_file)
+    searches = _searches(facts.report, context)
+    advice = _advice(facts, searches, _NOT_REPLAYABLE, context.main_file)
+    return msgspec.structs.replace(advice, is_of_session=True)
 
 
 def main_file(target: Sequence[str]) -> str:
@@ -141,6 +159,9 @@ def _why_not_replayed(code: int, facts: RunFacts, folder: Path) -> str:
         return "not replayed: the program compiles in several processes"
     if len(_result_files(folder)) != 1:
         return "not replayed: the results of its calls could not be recorded"
+    if any(group.limit_raises for group in facts.report.recompile_groups):
+        # The run with a remedy makes calls whose results nothing can be compared with.
+        return "not replayed: a limit raised an error, after which the program went another way"
     return ""
 
 
@@ -205,6 +226,7 @@ def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main
                 compile_seconds=round(sum(each.group.compile_seconds for each in searches), 3),
                 calls=sum(each.total for each in calls) if calls else None,
                 eager_calls=sum(each.eager for each in calls) if calls else None,
+                raised_calls=sum(each.raised for each in calls) if calls else None,
             ),
             groups=groups,
             not_replayed=problem,
@@ -234,11 +256,12 @@ def _chosen(search: GroupSearch, problem: str) -> list[Tried]:
 
 
 def _rank(tried: Tried) -> tuple[float, ...]:
-    """Order remedies by eager calls saved, then by compiles."""
+    """Order remedies by eager calls saved, then by compiles; those to show last are last."""
     result = tried.result
     if result is None:
         return (0.0,)
     return (
+        tried.candidate.comes_last,
         result.eager_calls.after - result.eager_calls.before,
         result.compiles.after - result.compiles.before,
     )

@@ -106,7 +106,7 @@ class Replayer:
             fixed=fixed,
             reference=str(reference or ""),
             max_compiles=max_compiles,
-            any_requires_grad=any(each.may_change_requires_grad for each in candidates),
+            warmed_up=tuple(each.warmed_up for each in candidates if each.warmed_up),
         )
         self._send(request)
         return _read(folder)

@@ -74,6 +74,8 @@ class RecompilesSummary(Struct, frozen=True):
     # None if calls were not captured.
     calls: int | None
     eager_calls: int | None
+    # The calls in which a limit raised an error, as under fullgraph=True.
+    raised_calls: int | None = None
 
 
 class RecompilesReport(Struct, frozen=True):

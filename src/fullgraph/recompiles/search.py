@@ -110,8 +110,12 @@ class RemedySearch:
             trials = [(each, found) for each in open_ if (found := each.next()) is not None]
             if not trials:
                 return
-            for batch in _batches(trials):
-                self._try(batch, f"replaying remedies, round {round_}")
+            try:
+                for batch in _batches(trials):
+                    self._try(batch, f"replaying remedies, round {round_}")
+            except KeyboardInterrupt:
+                _put_back(trials)
+                raise
 
     def _remaining(self) -> float:
         return self._limits.last - time.monotonic()
@@ -207,6 +211,13 @@ class RemedySearch:
         if status == "failed":
             return f"not replayed: the program fails when it is run again: {reason}"
         return f"{NOT_DETERMINISTIC} ({reason})"
+
+
+def _put_back(trials: Sequence[_Trial]) -> None:
+    """Let candidates that were not tried wait again."""
+    for search, candidate in trials:
+        if not any(each.candidate is candidate for each in search.tried):
+            search.waiting.insert(0, candidate)
 
 
 def _batches(trials: Sequence[_Trial]) -> list[list[_Trial]]:

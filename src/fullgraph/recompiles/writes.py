@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 
 from msgspec import json
 from msgspec.structs import replace
@@ -19,14 +21,21 @@ from fullgraph.model.events import Write
 from fullgraph.model.session import Session, load_all
 
 _WATCH_FILE = "watch.json"
+# How soon the run is stopped.
+_STEP_SECONDS = 0.2
 
 
 def find_writes(
-    target: Sequence[str], sessions: Sequence[Session], folder: Path, seconds: float
+    target: Sequence[str],
+    sessions: Sequence[Session],
+    folder: Path,
+    seconds: float,
+    stop: Event | None = None,
 ) -> tuple[Session, ...]:
     """Return the sessions with the lines that a run of the program in eager mode showed.
 
-    The program runs without input, its output is discarded, and it is stopped after `seconds`.
+    The program runs without input, its output is discarded, and it is stopped after `seconds` or
+    when `stop` is set.
     Without calls in the sessions, or if there is nothing that only execution shows, it is not run.
     `folder` must be empty; the sessions of the run are written there.
     """
@@ -41,13 +50,21 @@ def find_writes(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
+    if not _has_ended(process, seconds, stop or Event()):
         # Only the program itself: its lines up to here are known.
         process.kill()
         process.wait()
     return add_writes(sessions, folder)
+
+
+def _has_ended(process: subprocess.Popen[bytes], seconds: float, stop: Event) -> bool:
+    """Wait until a process ends, its time is over, or `stop` is set; return whether it ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and not stop.is_set():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(min(_STEP_SECONDS, max(deadline - time.monotonic(), 0)))
+            return True
+    return False
 
 
 def writes_environment(sessions: Sequence[Session], folder: Path) -> dict[str, str] | None:

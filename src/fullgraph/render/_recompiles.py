@@ -13,10 +13,13 @@ from fullgraph.terminal import Terminal, one_line
 # How many values a terminal shows: the first and the newest ones.
 _FIRST_VALUES = 6
 _LAST_VALUES = 2
+# How many other calls a terminal shows.
+_MOST_CALLS = 5
 _ARROW = " → "
 # A line is not broken here.
 _KEPT_SPACE = "\xa0"
 _IN_EAGER_MODE = "new inputs run in eager mode"
+_RAISES = "which raises an error"
 # What a program writes somewhere else than in the call.
 _WRITTEN = frozenset({"attribute", "parameter", "global", "default", "closure"})
 
@@ -30,14 +33,12 @@ class GroupWriter:
         self._terminal = terminal
         self._place = place
 
-    def lines(
-        self, group: RecompileGroup, number: int, after_limit: str = _IN_EAGER_MODE
-    ) -> Iterator[str]:
-        """Yield the lines of a group; `after_limit` says what happens when a limit is reached."""
+    def lines(self, group: RecompileGroup, number: int) -> Iterator[str]:
+        """Yield the lines of a group."""
         group = printable_strings(group)
-        yield from self._heading(group, number, after_limit)
+        yield from self._heading(group, number)
         yield from self._labelled("values", self._values(group.values))
-        yield from self._line("called", group.called_at)
+        yield from self._called(group)
         yield from self._line("bound", group.bound_at)
         yield from self._line("written", group.written_at)
         if group.written_at is None and group.place in _WRITTEN:
@@ -49,12 +50,12 @@ class GroupWriter:
         if group.bounded:
             yield from self._labelled("do", "nothing: these recompiles are right and bounded")
 
-    def _heading(self, group: RecompileGroup, number: int, after_limit: str) -> Iterator[str]:
+    def _heading(self, group: RecompileGroup, number: int) -> Iterator[str]:
         start = f"{number:>2}  "
         title = headline(group)
         place = self._place(group.file, group.line)
         where = f"{describe_function(group)}  {place}"
-        counts = describe_counts(group, after_limit)
+        counts = describe_counts(group)
         style = self._terminal.style
         if len(start) + len(title) + len(where) + len(counts) + 4 <= self._terminal.width:
             yield f"{style(f'{start}{title}', 'bold')}  {where}  {counts}"
@@ -72,6 +73,20 @@ class GroupWriter:
         if self._terminal.cut and len(shown) > _FIRST_VALUES + _LAST_VALUES + 1:
             shown = [*shown[:_FIRST_VALUES], "…", *shown[-_LAST_VALUES:]]
         return _ARROW.join(shown)
+
+    def _called(self, group: RecompileGroup) -> Iterator[str]:
+        """Yield the call; the places of others are cut to their lines in the same file."""
+        yield from self._line("called", group.called_at)
+        if group.called_at is not None and group.also_called_at:
+            places = [
+                f":{frame.line}"
+                if frame.file == group.called_at.file
+                else self._place(frame.file, frame.line)
+                for frame in group.also_called_at
+            ]
+            shown = places[:_MOST_CALLS] if self._terminal.cut else places
+            more = [f"{len(places) - len(shown)} more"] if len(shown) < len(places) else []
+            yield from self._labelled("", f"also {', '.join([*dict.fromkeys(shown), *more])}")
 
     def _line(self, label: str, frame: Frame | None) -> Iterator[str]:
         if frame is not None:
@@ -104,7 +119,7 @@ def describe_function(group: RecompileGroup) -> str:
     return f"{text} after line {group.resumed_at}" if group.resumed_at else text
 
 
-def describe_counts(group: RecompileGroup, after_limit: str = _IN_EAGER_MODE) -> str:
+def describe_counts(group: RecompileGroup) -> str:
     """Return how often the function was recompiled, for how long, and the limit."""
     parts: list[str] = []
     if group.recompiles:
@@ -114,15 +129,22 @@ def describe_counts(group: RecompileGroup, after_limit: str = _IN_EAGER_MODE) ->
     if group.limit:
         then = "then " if group.recompiles else ""
         limit = f"{one_line(group.limit)} ({group.limit_value})"
-        parts.append(f"{then}{limit} is reached, {after_limit}")
+        effect = _RAISES if group.limit_raises else _IN_EAGER_MODE
+        parts.append(f"{then}{limit} is reached, {effect}")
     return ", ".join(parts)
 
 
 def describe_calls(group: RecompileGroup) -> str:
-    """Return how many calls ran in eager mode; empty if none did or calls were not captured."""
+    """Return what a limit did to how many calls; empty if to none or calls were not captured."""
     calls = group.calls
-    if calls is None or not calls.eager:
+    if calls is None:
         return ""
-    verb = "call ran" if calls.total == 1 else "calls ran"
-    text = f"{calls.eager} of {calls.total} {verb} in eager mode"
-    return f"{text}, the first was call {calls.first_eager}"
+    of_all = f"of {calls.total} {'call' if calls.total == 1 else 'calls'}"
+    parts = []
+    if calls.raised:
+        text = f"{calls.raised} {of_all} raised an error"
+        parts.append(f"{text}, the first was call {calls.first_raised}")
+    if calls.eager:
+        text = f"{calls.eager} {of_all} ran in eager mode"
+        parts.append(f"{text}, the first was call {calls.first_eager}")
+    return "; ".join(parts)

@@ -11,6 +11,7 @@ observed.py     what a run in eager mode showed, and what it should watch
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -43,6 +44,8 @@ class UserLines(NamedTuple):
     called_at: Frame | None = None
     bound_at: Frame | None = None
     written_at: Frame | None = None
+    # The other lines that call the function, in the order of their recompiles.
+    also_called_at: tuple[Frame, ...] = ()
 
 
 def user_lines(state: AnalysisState, members: Sequence[GroupMember]) -> UserLines:
@@ -51,7 +54,8 @@ def user_lines(state: AnalysisState, members: Sequence[GroupMember]) -> UserLine
     It needs `Recompile.stack`, whose last frame is the call of the compiled function, or the start
     of the function itself, and `Recompile.code`; of each change its `place`, its `source` as Dynamo
     writes it (`L['x']`, `L['args'][0]`, `G['n']`), its `name`, and for an attribute its `holder`.
-    If several lines caused the group, the most frequent one is returned, the first of equals.
+    If several lines call the function, the most frequent one is returned, the first of equals, and
+    the lines that bound or wrote what its calls found.
     """
     sources = state.result(program_sources)
     observed = state.result(observed_lines)
@@ -65,10 +69,11 @@ def user_lines(state: AnalysisState, members: Sequence[GroupMember]) -> UserLine
     )
     written_at = _most_frequent(
         observed.line_of(member) or sources.writer(member)
-        for member in members
+        for member in chosen
         if is_written(member.change)
     )
-    return UserLines(called_at, bound_at, written_at)
+    also = dict.fromkeys(frame for _, frame in called if frame not in (None, called_at))
+    return UserLines(called_at, bound_at, written_at, tuple(each for each in also if each))
 
 
 def list_watches(state: AnalysisState) -> list[Watch]:
@@ -137,6 +142,16 @@ class ProgramSources:
             found = finder.find(recompile.code, change) if program.complete else None
             self._writers[key] = found
         return self._writers[key]
+
+    def has_strings(self, values: Sequence[str], process: int) -> bool:
+        """Return whether each value is a string that the user's program has as a literal."""
+        known = {
+            repr(node.value)
+            for file in self._program(process).files
+            for node in file.nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        return bool(values) and set(values) <= known
 
     def _open(self, process: int, path: str) -> SourceFile | None:
         key = (process, path)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from fullgraph.analysis.user_lines.source_file import SourceFile
 from fullgraph.model.owners import YOURS, Owners, is_generated
 
 _MOST_FILES = 2000
+# In a checkout, our own files belong to the user; they are no part of the program.
+_FULLGRAPH = f"{Path(__file__).parents[2]}{os.sep}"
 OpenFile = Callable[[str], SourceFile | None]
 
 
@@ -44,6 +47,8 @@ def find_program_files(
 
 
 def _is_yours(path: str, owners: Owners) -> bool:
+    if path.startswith(_FULLGRAPH):
+        return False
     return owners.owner_of(path) == YOURS and not is_generated(path)
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from fullgraph.capture.guard_lines import line_of_guard, without_comment
-from fullgraph.capture.guard_sources import FrameFacts, describe_source
+from fullgraph.capture.guard_sources import FrameFacts, describe_source, is_in_module
 from fullgraph.model.events import ChangeKind, GuardChange
 
 # The longest repr of a value.
@@ -49,6 +49,7 @@ def new_change(
         holder=facts.holder,
         line=line_of_guard(guard.part, frame.code.co_filename),
         note=note,
+        in_module=is_in_module(source, frame),
     )
 
 

@@ -24,7 +24,10 @@ from fullgraph.model.events import ChangeKind, GuardChange
 
 _CLASS = re.compile(r"type=<class '([^']+)'>")
 _ADDRESS = re.compile(r"___check_obj_id\(.+, (\d+)\)")
-_CONTAINS = re.compile(r"__contains__\(.+, (?P<key>[^,]+)\)$|^(?:not )?(?P<member>\S+) in ")
+_CONTAINS = re.compile(
+    r"__contains__\(.+, (?P<key>[^,]+)\)$|^(?:not )?(?P<member>\S+) in "
+    r"|___\w+_contains\((?P<first>.+?), [LG]\["
+)
 _FUNCTIONS = frozenset({"code", "function", "builtin_function_or_method", "method"})
 _SAME_CLASS = "the class is created again"
 
@@ -174,7 +177,7 @@ def key_change(guard: FailedGuard, frame: FrameFacts) -> GuardChange:
     """Return the change of the keys of a dictionary, or of the members of a set."""
     condition = without_comment(guard.part)
     match = _CONTAINS.search(condition)
-    before = (match["key"] or match["member"]) if match else readable(condition, frame)
+    before = next(filter(None, match.groups()), "") if match else readable(condition, frame)
     if condition.startswith("not "):
         before = f"without {before}"
     return new_change(guard, frame, "keys", before, _describe_keys(guard.value))

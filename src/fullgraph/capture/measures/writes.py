@@ -38,6 +38,7 @@ _EAGER = "force_eager"
 _ATTRIBUTE = re.compile(r"^(.*?)(?:\.(?:__dict__|_modules|_buffers|_parameters)\['\w+'\]|\.\w+)$")
 _DEFAULTS = re.compile(r"^(.*)\.__(?:kw)?defaults__\[.*\]$")
 _DEFAULT_NAMES = frozenset({"__defaults__", "__kwdefaults__"})
+_MODULE_DICTIONARIES = ("_parameters", "_buffers", "_modules")
 _SIMPLE = (int, float, str, bool, bytes, type(None))
 _UNKNOWN = object()
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -333,7 +334,7 @@ class WriteTracer:
         kept = self._attributes.get((id(holder), watch.name))
         if kept is None or (watch.after_first_call and kept[1].calls < first):
             return None
-        return kept[1].frame
+        return kept[1].frame if _is_current(holder, watch.name, kept[1]) else None
 
     def _written_default(self, watch: Watch, wrapper: FrameType) -> Frame | None:
         match = _DEFAULTS.match(watch.source)
@@ -350,9 +351,9 @@ class WriteTracer:
         Which of the objects a call uses is not known.
         """
         found = {
-            written.frame
+            written.frame if _is_current(_holder(kept), name, written) else None
             for (_, name), (kept, written) in list(self._attributes.items())
-            if name == watch.name and _class_name(kept) == watch.holder
+            if name == watch.name and type(_holder(kept)).__qualname__ == watch.holder
         }
         return found.pop() if len(found) == 1 else None
 
@@ -403,9 +404,19 @@ def _definition(code: CodeType) -> Frame | None:
     return Frame(code.co_filename, code.co_firstlineno, outer, code=text)
 
 
-def _class_name(kept: Any) -> str:
-    holder = kept() if isinstance(kept, weakref.ref) else kept
-    return type(holder).__qualname__
+def _holder(kept: Any) -> Any:
+    return kept() if isinstance(kept, weakref.ref) else kept
+
+
+def _is_current(holder: Any, name: str, written: _Written) -> bool:
+    """Return whether an attribute has the value that was written, and not one written unseen.
+
+    `holder.__dict__[name] = value` passes neither `__setattr__` nor a store of the name.
+    """
+    names = getattr(holder, "__dict__", {})
+    kept_in = (names.get(each) for each in _MODULE_DICTIONARIES)
+    members = [_member(holder, name), *(each[name] for each in kept_in if each and name in each)]
+    return any(not _differs(written.value, each) for each in members)
 
 
 def _is_torch_module(holder: Any) -> bool:

@@ -4,13 +4,14 @@ A module is one remedy; names that start with an underscore are helpers. Its doc
 remedy does, when it helps, and what could go wrong. It has
 
     TITLE    what the remedy is, in a few words
-    KIND     recompiles/report.py: what the user changes
+    KIND     recompiles/report.py: what the user changes; a candidate without a change is a rewrite
     ORDER    lower is tried and shown first among remedies that help equally
     BOUNDED  optional; True if it is also for recompiles that are right and bounded
     propose  from a `RecompileGroup` and a `ProgramContext` to candidates, the best first
 
 `propose` yields nothing for groups that the remedy is not for, and nothing that the installed torch
-does not have.
+does not have. A candidate with a change must not raise or change a result on calls that the program
+did not make, which no replay shows; where that is not certain, it has no change.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ class RemedyModule(msgspec.Struct, frozen=True):
         if group.bounded and not self.is_for_bounded:
             return
         for candidate in self.propose_in_module(group, context):
-            yield msgspec.structs.replace(candidate, name=self.name, kind=self.kind)
+            has_change = bool(candidate.files or candidate.config) or self.kind == "unsafe"
+            # Advice without a patch, because the patch could change other calls.
+            kind = self.kind if has_change else "rewrite"
+            yield msgspec.structs.replace(candidate, name=self.name, kind=kind)
 
 
 @cache

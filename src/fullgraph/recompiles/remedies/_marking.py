@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from fullgraph.analysis.user_lines.bindings import parameters_of
+from fullgraph.fix.source.torch_ops import TENSOR_TUPLES
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.remedies._certain import has_certain_rank, only_binding
+from fullgraph.recompiles.remedies._paths import calls_in, has_one_path
+from fullgraph.recompiles.remedies._rewrites import function_source, uses_of
 from fullgraph.recompiles.source_changes import (
     PassedArgument,
     argument_sizes,
@@ -41,6 +47,38 @@ def marked_sizes(
         return
     shown = "; ".join(dict.fromkeys(statements))
     yield Candidate(f"{shown}  before the call", where=marked[0][0].frame, files=files)
+
+
+def sizes_are_free(group: RecompileGroup, context: ProgramContext) -> bool:
+    """Return whether certainly no call gets to code that needs a particular size of an argument.
+
+    The argument must be the only one, of a certain number of dimensions, and must go nowhere else:
+    a marked tensor is marked for all compiled functions.
+    """
+    found = function_source(group, context)
+    if found is None or not has_one_path(*found):
+        return False
+    function = found[1]
+    names = [each.arg for each in parameters_of(function) if each.arg != "self"]
+    if len(names) != 1 or any(_gives_tensors(call) for call in calls_in(function)):
+        return False
+    passed = passed_arguments(group, context, f"L['{names[0]}']")
+    return bool(passed) and all(_goes_nowhere_else(each) for each in passed)
+
+
+def _gives_tensors(call: ast.Call) -> bool:
+    """Return whether a call returns as many tensors as a size says."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in TENSOR_TUPLES
+
+
+def _goes_nowhere_else(passed: PassedArgument) -> bool:
+    file, value = passed.file, passed.value
+    if not isinstance(value, ast.Name):
+        return has_certain_rank(file, value)
+    bound = only_binding(file, value)
+    reads = [node for node in uses_of(file.tree, value.id) if isinstance(node.ctx, ast.Load)]
+    others = [node for node in reads if node is not value and only_binding(file, node) is bound]
+    return has_certain_rank(file, value) and not others
 
 
 def _marking(function: str, suffix: str, dims: Sequence[int]) -> Callable[[str], list[str]]:

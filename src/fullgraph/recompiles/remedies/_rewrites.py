@@ -29,3 +29,8 @@ def stores_of_attribute(function: Function, name: str) -> Iterator[ast.Attribute
             and f"{node.value.id}.{node.attr}" == name
         ):
             yield node
+
+
+def uses_of(function: ast.AST, name: str) -> list[ast.Name]:
+    """Return where a function or module reads or binds a name."""
+    return [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]

@@ -1,6 +1,7 @@
 """Break the graph around the part that changes, so that only a small part compiles again.
 
-The rest of the function keeps its compiled code. It is worth it if the part is small.
+The rest of the function keeps its compiled code. It is worth it if the part is small. Under
+`fullgraph=True` a break is an error.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     """Yield the advice where torch names the line that needs the value."""
     frame = group.specialized_at
     is_value = group.kind in ("str", "int", "float", "length", "keys", "type")
+    if context.has_fullgraph(group):
+        return
     if frame is not None and is_value and context.is_yours(frame.file):
         text = f"torch._dynamo.graph_break() around the part that needs {group.name}"
         yield Candidate(text, where=frame)

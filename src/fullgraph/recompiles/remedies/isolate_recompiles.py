@@ -1,7 +1,8 @@
 """Give each call of `torch.compile` its own compiled code and its own limit.
 
 Functions of one factory, and layers of one class, share their code and therefore its limit. With
-`isolate_recompiles=True` they compile as often as before, but none runs in eager mode.
+`isolate_recompiles=True` they compile as often as before, but none runs in eager mode. It is not
+for functions that are compiled for one call: each call would compile.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     """Yield the option where several calls of torch.compile share a limit that was reached."""
     is_shared = any("share this code" in note for note in group.notes)
     if not group.refused or not is_shared or not has_feature("isolate_recompiles="):
+        return
+    if group.kind == "backend" or context.is_compiled_per_call(group):
         return
     calls = context.compile_calls(group)
     files = with_option(calls, "isolate_recompiles", "True")

@@ -1,7 +1,8 @@
 """Define a class or a backend once, at module level, if each call creates a new one.
 
 Dynamo guards on the identity of classes and backends, so a new one compiles again although it does
-the same. The definition must use no names of the function that it stands in.
+the same. The definition must use no names of the function that it stands in. The patch is offered
+only if the definition certainly has no state that the calls would share.
 """
 
 from __future__ import annotations
@@ -11,31 +12,83 @@ import builtins
 import textwrap
 from collections.abc import Iterator
 
+from fullgraph.analysis.user_lines.bindings import bindings_in
 from fullgraph.analysis.user_lines.source_file import SourceFile
 from fullgraph.fix.source.edits import Edit, FileEdits, insert_lines
-from fullgraph.fix.source.text import last_line, line_start, owns_its_lines
+from fullgraph.fix.source.text import last_line, line_start, owns_its_lines, span
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.remedies._certain import only_binding
+from fullgraph.recompiles.remedies._stateless import (
+    Definition,
+    free_names,
+    has_no_state,
+    is_stateless,
+    name_of,
+)
 from fullgraph.recompiles.source_changes import keyword_of
 
 TITLE = "a class or backend made once"
 KIND = "source"
 ORDER = 5
 
-_Definition = ast.ClassDef | ast.FunctionDef | ast.Assign
 _FACTORIES = frozenset({"namedtuple", "NamedTuple", "make_dataclass", "type", "partial"})
+_MADE = "made_backend"
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
-    """Yield the move of one definition."""
+    """Yield the move of one definition, or of the call that makes a backend."""
     for file, name in _wanted(group, context):
         for definition in _definitions(file, name):
-            files = _moved(file, definition)
+            text = f"define {name} once, at the level of the module"
+            user = context.source(group.file)
+            users = [user] if user is not None else []
+            files = _moved(file, definition) if is_stateless(file, definition, users) else None
             if files is not None:
-                text = f"define {name} once, at the level of the module"
                 yield Candidate(text, where=file.frame(definition), files=(files,))
-                return
+            else:
+                condition = "if calls may share its state"
+                yield Candidate(f"{text}, {condition}", where=file.frame(definition))
+            return
+    if group.kind == "backend":
+        yield from _backend_made_once(context.compile_calls(group))
+
+
+def _backend_made_once(calls: list[tuple[SourceFile, ast.expr]]) -> Iterator[Candidate]:
+    """Yield the change of calls such as `torch.compile(f, backend=make())`."""
+    options = [(file, keyword_of(call, "backend")) for file, call in calls]
+    made = [(file, each.value) for file, each in options if each is not None]
+    if not made or any(isinstance(value, ast.Constant) for _, value in made):
+        return
+    file, value = made[0]
+    factory = _pure_factory(file, value)
+    is_one = len(calls) == 1 and f"{_MADE}" not in file.text
+    if factory is None or not is_one:
+        text = "make the backend once, and pass the same one to each torch.compile"
+        yield Candidate(text, where=file.frame(value))
+        return
+    statement = f"{_MADE} = {factory.name}()"
+    inserted = insert_lines(file.text, last_line(factory) + 1, ["", "", statement])
+    files = (FileEdits(file.path, (inserted, Edit(*span(file.text, value), _MADE))),)
+    yield Candidate(f"{statement}, once", where=file.frame(value), files=files)
+
+
+def _pure_factory(file: SourceFile, value: ast.expr) -> ast.FunctionDef | None:
+    """Return the function of a call that only defines and returns a function without state."""
+    if not isinstance(value, ast.Call) or value.args or value.keywords:
+        return None
+    factory = only_binding(file, value.func) if isinstance(value.func, ast.Name) else None
+    if not isinstance(factory, ast.FunctionDef) or factory not in file.tree.body:
+        return None
+    match factory.body:
+        case [ast.FunctionDef() as inner, ast.Return(value=ast.Name(id=name))]:
+            is_plain = inner.name == name and not factory.decorator_list
+            is_plain = is_plain and not any(
+                bindings_in(factory, each) for each in free_names(inner)
+            )
+            return factory if is_plain and has_no_state(file, inner) else None
+    return None
 
 
 def _wanted(group: RecompileGroup, context: ProgramContext) -> Iterator[tuple[SourceFile, str]]:
@@ -59,13 +112,13 @@ def _class_names(group: RecompileGroup) -> list[str]:
     return list(dict.fromkeys(word.strip("'<> ").rpartition(".")[2] for word in words))
 
 
-def _definitions(file: SourceFile, name: str) -> Iterator[_Definition]:
+def _definitions(file: SourceFile, name: str) -> Iterator[Definition]:
     """Yield definitions of a name inside of functions."""
     for node in ast.walk(file.tree):
         is_named = isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name
         if isinstance(node, ast.Assign):
             is_named = _binds(node, name) and _makes_class(node.value)
-        if is_named and isinstance(node, _Definition):
+        if is_named and isinstance(node, Definition):
             around = file.parents.get(id(node))
             if isinstance(around, ast.FunctionDef):
                 yield node
@@ -83,16 +136,19 @@ def _makes_class(value: ast.expr) -> bool:
     return (named if isinstance(named, str) else getattr(named, "id", "")) in _FACTORIES
 
 
-def _moved(file: SourceFile, definition: _Definition) -> FileEdits | None:
+def _moved(file: SourceFile, definition: Definition) -> FileEdits | None:
     """Return the move in front of the outermost function; None if that changes a name."""
     around = [each for each in file.around(definition) if isinstance(each, ast.stmt)]
     outermost = around[-1]
     module_names = _bound_at_top(file)
-    used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
-    own = _bound_inside(definition)
-    name = own[0]
-    is_free = used <= {*module_names, *own, *dir(builtins)}
+    name, used = name_of(definition), free_names(definition)
+    is_free = used <= {*module_names, *dir(builtins)}
     if not is_free or name in module_names or not owns_its_lines(file.text, definition):
+        return None
+    functions = [each for each in around[1:] if isinstance(each, ast.FunctionDef)]
+    hidden = [each for scope in functions for each in used if bindings_in(scope, each)]
+    bound = [each for scope in functions for each in bindings_in(scope, name)]
+    if hidden or len(bound) != 1:
         return None
     decorators = getattr(definition, "decorator_list", [])
     first = min([definition.lineno, *(each.lineno for each in decorators)])
@@ -120,19 +176,3 @@ def _bound_at_top(file: SourceFile) -> set[str]:
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
             }
     return found
-
-
-def _bound_inside(definition: _Definition) -> list[str]:
-    """Return the name of a definition, and then the names that it binds itself."""
-    if isinstance(definition, ast.Assign):
-        target = definition.targets[0]
-        return [target.id] if isinstance(target, ast.Name) else []
-    names = [definition.name]
-    for node in ast.walk(definition):
-        if isinstance(node, ast.arg):
-            names.append(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.append(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.append(node.name)
-    return names

@@ -1,8 +1,9 @@
 """Convert an argument to one dtype where it is passed.
 
-Offered if replay shows that all results stay the same, as for token ids that the function widens
-itself. Of the integers or of the floating-point numbers, the widest dtype that was seen is taken; a
-floating-point number among integers stays.
+Offered if the function itself converts the argument to that dtype wherever it uses it, as it does
+with token ids: arithmetic in another dtype would overflow or round differently. Of the integers or
+of the floating-point numbers, the widest dtype that was seen is taken; a floating-point number
+among integers stays.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from fullgraph.analysis.user_lines.source_file import Function, SourceFile
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.remedies._paths import has_branches
+from fullgraph.recompiles.remedies._rewrites import function_source, uses_of
 from fullgraph.recompiles.source_changes import passed_arguments
 
 TITLE = ".to(dtype) where the argument is passed"
@@ -26,6 +30,9 @@ _WIDENING = (
     ("float16", "float32", "float64"),
     ("bfloat16", "float32", "float64"),
 )
+_CASTS = {
+    "short": "int16", "int": "int32", "long": "int64", "float": "float32", "double": "float64",
+}  # fmt: skip
 
 
 def common_dtype(seen: Iterable[str]) -> str | None:
@@ -45,6 +52,9 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     if dtype is None or not passed or passed[0].suffix:
         return
     name = passed[0].text
+    found = function_source(group, context)
+    if found is None or not always_converts(*found, group.name, dtype):
+        return
     if not all(isinstance(each.value, ast.Name) for each in passed):
         return
     # Wider dtypes, and floating-point numbers among integers, must not be narrowed.
@@ -54,3 +64,15 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     )
     text = f"pass {name}.to(torch.promote_types({name}.dtype, torch.{dtype}))"
     yield Candidate(text, where=passed[0].frame, files=files)
+
+
+def always_converts(file: SourceFile, function: Function, name: str, dtype: str) -> bool:
+    """Return whether a function uses an argument only after it has converted it to a dtype."""
+    attributes = [file.parents.get(id(use)) for use in uses_of(function, name)]
+    used = [
+        each.attr if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load) else ""
+        for each in attributes
+    ]
+    casts = [_CASTS.get(each) for each in used if each != "shape"]
+    # In a branch that is not taken, the argument may be no tensor.
+    return bool(casts) and set(casts) == {dtype} and not has_branches(function)

@@ -21,6 +21,7 @@ ORDER = 88
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the advice for sizes that Dynamo makes dynamic by itself."""
     del context
-    is_automatic = "dynamic=False" not in group.notes
+    # A size that is marked is no secret to torch: the line that specializes it has to change.
+    is_automatic = {"dynamic=False", "marked dynamic, but specialized"}.isdisjoint(group.notes)
     if group.kind == "size" and is_automatic and has_feature("pgo"):
         yield Candidate("TORCH_COMPILE_JOB_ID=…  from the second run of the same job on")

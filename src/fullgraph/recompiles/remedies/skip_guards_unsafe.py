@@ -17,21 +17,29 @@ TITLE = "guard_filter_fn with torch's unsafe filters"
 KIND = "unsafe"
 ORDER = 100
 
-_FILTERS = {
-    "global": "skip_guard_on_globals_unsafe",
-    "attribute": "skip_guard_on_all_nn_modules_unsafe",
-    "parameter": "skip_guard_on_all_nn_modules_unsafe",
-    "default": "keep_tensor_guards_unsafe",
-    "closure": "keep_tensor_guards_unsafe",
-}
+_GLOBALS = "skip_guard_on_globals_unsafe"
+_MODULES = "skip_guard_on_all_nn_modules_unsafe"
+_NO_TENSORS = "keep_tensor_guards_unsafe"
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the filter that drops the guard of a group."""
-    del context
-    name = _FILTERS.get(group.place)
+    name = _filter(group, context)
     if name is not None and has_feature(name):
         yield Candidate(
             f'torch.compile(…, options={{"guard_filter_fn": torch.compiler.{name}}})',
             risk=f"calls with another {group.name} get the result of the value compiled first",
         )
+
+
+def _filter(group: RecompileGroup, context: ProgramContext) -> str | None:
+    """Return torch's filter that drops the guard; None if there is none for such a value."""
+    if group.place in ("default", "closure"):
+        return _NO_TENSORS
+    if group.place not in ("global", "attribute", "parameter"):
+        return None
+    if group.source.startswith("G["):
+        return _GLOBALS
+    changes = [each for each in context.changes(group) if each.source == group.source]
+    in_module = group.place == "parameter" or any(each.in_module for each in changes)
+    return _MODULES if in_module else None

@@ -1,6 +1,7 @@
 """Name the changing sizes in `TORCH_COMPILE_UNBACKED_SOURCES`, without touching the code.
 
-One compile then fits all sizes, also 0 and 1. Code that decides by such a size breaks or raises.
+One compile then fits all sizes, also 0 and 1. Code that decides by such a size breaks or raises,
+and the name holds for the arguments of all functions, so it is neither replayed nor verified.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from fullgraph.recompiles.features import has_feature
 from fullgraph.recompiles.remedies._sources import changing_sources
 
 TITLE = "TORCH_COMPILE_UNBACKED_SOURCES"
-KIND = "environment"
-ORDER = 14
+KIND = "rewrite"
+ORDER = 87
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
@@ -27,7 +28,5 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     if names:
         value = ",".join(names)
         yield Candidate(
-            f'TORCH_COMPILE_UNBACKED_SOURCES="{value}"  without touching the code',
-            config={"torch.compiler.config.unbacked_sources": value},
-            needs_free_sizes=True,
+            f'TORCH_COMPILE_UNBACKED_SOURCES="{value}", if no code decides by these sizes'
         )

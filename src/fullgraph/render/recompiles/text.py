@@ -70,6 +70,8 @@ def _headline(report: RecompilesReport) -> str:
         parts.append(f"{summary.refused} refused by a limit")
     if summary.eager_calls and summary.calls:
         parts.append(f"{summary.eager_calls} of {summary.calls} calls in eager mode")
+    if summary.raised_calls and summary.calls:
+        parts.append(f"{summary.raised_calls} of {summary.calls} calls raised an error")
     return " · ".join(parts)
 
 
@@ -105,7 +107,7 @@ def _replayed(result: ReplayResult) -> str:
     if eager.before or eager.after:
         parts.append(f"{eager.before} → {eager.after} eager calls")
     if result.call_ratio is not None and result.call_ratio >= _SLOWER:
-        parts.append(f"{result.call_ratio:.2f}x per call")
+        parts.append(f"{result.call_ratio:.1f}x slower per call")
     parts.append("outputs equal")
     return f"replayed: {', '.join(parts)}"
 

@@ -13,7 +13,6 @@ from fullgraph.model.report import (
     CascadingBreak,
     Failure,
     RecompileFinding,
-    RecompileGroup,
     Report,
     RootCause,
     SkippedFrame,
@@ -287,7 +286,7 @@ class _Writer:
         for number, group in enumerate(groups[: self._top], 1):
             if number > 1:
                 yield ""
-            yield from writer.lines(group, number, self._limit_effect(group))
+            yield from writer.lines(group, number)
         yield from self._more(len(groups))
 
     def _recompiles_without_groups(self) -> Iterator[str]:
@@ -314,7 +313,7 @@ class _Writer:
         text = one_line(guard)
         return text if len(text) > self._width - 8 else text.replace(" ", _KEPT_SPACE)
 
-    def _limit_effect(self, found: RecompileFinding | RecompileGroup) -> str:
+    def _limit_effect(self, found: RecompileFinding) -> str:
         """Return what happens when a limit is reached: an error, or eager mode."""
         function = (found.file, found.line, found.function)
         refused = {
