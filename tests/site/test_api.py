@@ -18,6 +18,7 @@ from fullgraph.site.api import BreakFile, IndexFile
 from fullgraph.site.build import write_site
 from fullgraph.site.model import SiteData
 from fullgraph.site.output import MANIFEST, opened
+from fullgraph.site.pages.redirects import redirect_paths
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
@@ -141,6 +142,7 @@ def test_the_sitemap_lists_every_page(built: Path, installed_site: SiteData) -> 
     listed = {element.text or "" for element in root.iter(f"{MAP}loc")}
     pages = {file.relative_to(built).as_posix() for file in built.rglob("*.html")} - {"404.html"}
     pages -= {f"categories/{old}.html" for old in RENAMED}
+    pages -= {path for identifier in installed_site.breaks for path in redirect_paths(identifier)}
     assert listed == {urljoin(address, page) for page in pages}
     assert not (built / "robots.txt").exists()  # search engines read it only at the root of a host
     assert len(check_feed(built / "feed.xml")) == len(installed_site.releases)

@@ -113,7 +113,7 @@ def test_orphans_are_notes_and_no_problems(built: Path, tmp_path: Path) -> None:
     found = check_site(built, make_plan())
     assert (found.problems, found.notes) == (
         (),
-        ("gb9999.md is about a break that no known release has",),
+        ("gb9999.md is about a break that no known release has; it gets a page of its own",),
     )
 
 

@@ -78,37 +78,47 @@ def import_(source: str, info: str | None, settings: str | None) -> None:
     """Import additional information that was written for the original site.
 
     DIR is a checkout of that site, or its docs/gb. Only the text between the markers is copied,
-    with the markers. Existing files are not overwritten.
+    with the markers. A page whose id no known release has is copied as a whole. Existing files
+    are not overwritten.
     """
+    from fullgraph.registry.sources import all_histories, installed_snapshot
     from fullgraph.site.importing import import_folder
     from fullgraph.site.settings import make_plan
 
     target = Path(info) if info else make_plan(settings).info
-    for line in import_folder(Path(source), target).lines():
+    known = {*all_histories().ids(), *getattr(installed_snapshot(), "entries", ())}
+    for line in import_folder(Path(source), target, known).lines():
         click.echo(line)
 
 
 @command.command()
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", metavar="[DIR]", required=False)
 @partial(_source_options, default_release="the one that the site was built from")
 def check(
-    folder: str, release: str | None, reports: str | None, info: str | None, settings: str | None
+    folder: str | None,
+    release: str | None,
+    reports: str | None,
+    info: str | None,
+    settings: str | None,
 ) -> None:
     """Check a site for broken links, external requests, damaged markers and stale pages.
 
-    Prints one line per problem; the exit code is then 1.
+    Without DIR, only the folder of additional information is checked: markers, links, size, text
+    outside of the markers and symbolic links. Prints one line per problem; the exit code is then
+    1.
     """
-    from fullgraph.site.check import check_site
+    from fullgraph.site.check import check_contributions, check_site
     from fullgraph.site.settings import make_plan
 
-    found = check_site(Path(folder), make_plan(settings, info, release, reports))
+    plan = make_plan(settings, info, release, reports)
+    found = check_site(Path(folder), plan) if folder else check_contributions(plan)
     for problem in found.problems:
         click.echo(problem)
     for note in found.notes:
         _progress(note)
     if found.problems:
         raise click.exceptions.Exit(1)
-    click.echo(f"{found.files} files, no problems")
+    click.echo(f"{found.files} {'file' if found.files == 1 else 'files'}, no problems")
 
 
 @command.command()

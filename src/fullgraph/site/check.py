@@ -9,16 +9,16 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from fullgraph.registry.releases import is_release
-from fullgraph.registry.sources import snapshot_named
+from fullgraph.registry.sources import all_histories, installed_snapshot, snapshot_named
 from fullgraph.site.build import dated
 from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
 from fullgraph.site.gather import gather
-from fullgraph.site.info import read_info
+from fullgraph.site.info_check import check_info
 from fullgraph.site.links import link_problems, read_page, requests_in
 from fullgraph.site.model import SiteData
 from fullgraph.site.output import Manifest, OutputError, read_manifest
 from fullgraph.site.pages import all_outputs
-from fullgraph.site.settings import BuildPlan
+from fullgraph.site.settings import BuildPlan, SettingsError
 
 
 class Checked(Struct, frozen=True):
@@ -36,21 +36,37 @@ def check_site(folder: Path, plan: BuildPlan) -> Checked:
     if manifest is None:
         raise OutputError(f"{folder} is not a site; make one with fullgraph site build -o {folder}")
     problems = [*_changed(folder, manifest), *_links(folder, manifest, plan)]
-    notes = []
+    notes: list[str] = []
     # A site of a release is compared with it. For any other source, its location is unknown.
     source = plan.release or (manifest.release if is_release(manifest.release) else None)
     info = plan.info_folder()
+    if info is not None:
+        found = check_info(info, _known_ids(source))
+        problems += found.problems
+        notes += found.notes
     if source is None:
         notes.append("stale pages were not checked; name the source with --release")
-        if info is not None:
-            problems += read_info(info, ()).problems
     else:
         site = gather(snapshot_named(source), plan.settings, info, plan.reports)
-        problems += [*site.problems, *_stale(dated(site, manifest), manifest)]
-        notes += [
-            f"{info.file} is about a break that no known release has" for info in site.orphans
-        ]
+        problems += _stale(dated(site, manifest), manifest)
     return Checked(tuple(problems), tuple(notes), len(manifest.files))
+
+
+def check_contributions(plan: BuildPlan) -> Checked:
+    """Return the problems of the folder of additional information."""
+    info = plan.info_folder()
+    if info is None:
+        raise SettingsError(
+            f"there is no folder {plan.info}; name one with --info, or name a site to check"
+        )
+    found = check_info(info, _known_ids(plan.release))
+    return Checked(found.problems, found.notes, found.files)
+
+
+def _known_ids(source: str | None) -> set[str]:
+    """Return the ids of all known releases and of a registry; None means the installed torch."""
+    chosen = snapshot_named(source) if source is not None else installed_snapshot()
+    return {*all_histories().ids(), *(chosen.entries if chosen is not None else ())}
 
 
 def _changed(folder: Path, manifest: Manifest) -> Iterator[str]:

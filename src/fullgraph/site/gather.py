@@ -17,7 +17,7 @@ from fullgraph.registry.sources import all_histories, with_texts
 from fullgraph.registry.taxonomy import CATEGORIES
 from fullgraph.site.changes import all_releases, upcoming_release
 from fullgraph.site.entry_texts import Text, all_texts
-from fullgraph.site.info import Added, edit_link, read_info
+from fullgraph.site.info import Added, edit_link, file_of, read_info
 from fullgraph.site.model import (
     BreakPage,
     CategoryPage,
@@ -67,6 +67,7 @@ def gather(
             sweep=counts.get(identifier),
             info=own,
             edit_link=edit_link(identifier, settings, own),
+            info_file=f"{settings.info_path}/{own.file if own else file_of(identifier)}",
             missing=_missing(text, example, bool(own and own.html)),
             fixers=tuple(map(_link, serving.fixers)),
             fixers_by_id=serving.by_id,

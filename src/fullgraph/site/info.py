@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
 from fullgraph.files import unreadable
-from fullgraph.site.markdown import to_html
+from fullgraph.site.contributed_files import RefusedError, read_contributed
+from fullgraph.site.markdown import contributed_html
 from fullgraph.site.markers import END, START, Section, find_section
 from fullgraph.site.model import Info, Settings
 
@@ -24,6 +25,8 @@ _NEARLY = re.compile(r"gb.*\.(md|markdown)", re.IGNORECASE)
 # One level below the heading of the section.
 _TOP_HEADING = 3
 _BYTE_ORDER_MARK = "\ufeff"
+# A new file of information.
+TEMPLATE = f"{START}\n\n{END}\n"
 
 
 class Added(Struct, frozen=True):
@@ -32,6 +35,7 @@ class Added(Struct, frozen=True):
     infos: dict[str, Info] = {}
     # One line per problem: the name of the file, and the problem in parentheses.
     problems: tuple[str, ...] = ()
+    # About ids that are not known.
     orphans: tuple[Info, ...] = ()
 
 
@@ -47,44 +51,45 @@ class InfoFile(NamedTuple):
 def read_info(folder: Path, known: Collection[str]) -> Added:
     """Read all files of a folder; `known` are the ids that have a page."""
     infos: dict[str, Info] = {}
-    orphans = []
+    orphans: dict[str, Info] = {}
     problems = list(misnamed(folder))
     for file in info_files(folder):
         info = _info(file)
         if info.problem:
             problems.append(f"{file.name} ({info.problem})")
-        if file.id in infos:
-            problems.append(f"{file.name} ({infos[file.id].file} is about the same break)")
+        same = infos.get(file.id) or orphans.get(file.id)
+        if same is not None:
+            problems.append(f"{file.name} ({same.file} is about the same break)")
         elif file.id in known:
             infos[file.id] = info
         else:
-            orphans.append(info)
-    return Added(infos, tuple(problems), tuple(orphans))
+            orphans[file.id] = info
+    return Added(infos, tuple(problems), tuple(orphans.values()))
 
 
 def info_files(folder: Path) -> Iterator[InfoFile]:
     """Yield the files that are named after a break."""
-    for path in _entries(folder):
+    for path in entries_of(folder):
         match = _NAME.fullmatch(path.name)
         if match is None:
             continue
         try:
-            data = path.read_bytes()
-        except OSError as error:
-            problem = f"it cannot be read: {error.strerror}"
-            yield InfoFile(f"GB{match[1]}", path.name, b"", Section("", problem))
+            data = read_contributed(path)
+        except RefusedError as error:
+            yield InfoFile(f"GB{match[1]}", path.name, b"", Section("", str(error)))
         else:
             yield InfoFile(f"GB{match[1]}", path.name, data, section_of(data))
 
 
 def misnamed(folder: Path) -> Iterator[str]:
     """Yield problems of files whose names are almost right."""
-    for path in _entries(folder):
+    for path in entries_of(folder):
         if _NEARLY.fullmatch(path.name) and not _NAME.fullmatch(path.name):
             yield f"{path.name} (it is not named like gb0124.md)"
 
 
-def _entries(folder: Path) -> list[Path]:
+def entries_of(folder: Path) -> list[Path]:
+    """Return everything in the folder, by name."""
     try:
         return sorted(folder.iterdir())
     except OSError as error:
@@ -104,8 +109,8 @@ def section_of(data: bytes) -> Section:
 
 def _info(file: InfoFile) -> Info:
     text = file.section.text.removeprefix(_BYTE_ORDER_MARK)
-    html = to_html(text, _TOP_HEADING) if text.strip() else ""
-    return Info(file.name, text, html, file.section.problem)
+    html, problem = contributed_html(text, _TOP_HEADING) if text.strip() else ("", "")
+    return Info(file.name, text, html, file.section.problem or problem)
 
 
 def edit_link(identifier: str, settings: Settings, info: Info | None) -> str:
@@ -116,6 +121,10 @@ def edit_link(identifier: str, settings: Settings, info: Info | None) -> str:
     place = f"{quote(settings.branch)}/{quote(settings.info_path)}"
     if info is not None:
         return f"{root}/edit/{place}/{quote(info.file)}"
-    template = f"{START}\n\n{END}\n"
-    query = urlencode({"filename": f"{identifier.lower()}.md", "value": template})
+    query = urlencode({"filename": file_of(identifier), "value": TEMPLATE})
     return f"{root}/new/{place}?{query}"
+
+
+def file_of(identifier: str) -> str:
+    """Return the name of the file of information about a break."""
+    return f"{identifier.lower()}.md"

@@ -24,12 +24,40 @@ _ALLOWED = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
 _OTHER_HOST = re.compile(r"[/\\]|%5c", re.IGNORECASE)
 _PAGE = re.compile(r"(?:\./)?(gb\d{4,})\.md(?=#|\?|$)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# A list counts twice, with its items. The parser drops deeper text silently.
+_DEEPEST = 40
+
+
+def contributed_html(text: str, top: int) -> tuple[str, str]:
+    """Return safe HTML of text that anyone may write, and what is wrong with it, or "".
+
+    Text that is nested too deeply is shown as it was written.
+    """
+    text = _CONTROL.sub("�", text)
+    try:
+        tokens = _parser().parse(text)
+        if not _is_too_deep(tokens):
+            return _html_of(tokens, top), ""
+    except RecursionError:
+        pass
+    problem = f"it is nested more than {_DEEPEST // 2} levels deep, so it is shown as plain text"
+    return f'<pre tabindex="0"><code>{escape(text)}</code></pre>\n', problem
+
+
+def _is_too_deep(tokens: Sequence[Token]) -> bool:
+    """Check whether the parser may have dropped text, or nested elements without end."""
+    return any(
+        token.level >= _DEEPEST - 1 or _is_too_deep(token.children or ()) for token in tokens
+    )
 
 
 def to_html(text: str, top: int = 2) -> str:
     """Return safe HTML. `top` is the level of the first heading."""
+    return _html_of(_parser().parse(_CONTROL.sub("�", text)), top)
+
+
+def _html_of(tokens: list[Token], top: int) -> str:
     parser = _parser()
-    tokens = parser.parse(_CONTROL.sub("�", text))
     _fit_headings(tokens, top)
     html: str = parser.renderer.render(tokens, parser.options, {})
     return html
@@ -53,11 +81,38 @@ def is_allowed_link(target: str) -> bool:
     return not (_OTHER_HOST.match(target) and _OTHER_HOST.match(target[1:]))
 
 
-@cache
-def _parser() -> MarkdownIt:
+def targets_of(text: str) -> list[str]:
+    """Return the targets of all links and images, also of those that are not allowed."""
+    targets: list[str] = []
+    try:
+        tokens = _permissive_parser().parse(_CONTROL.sub("�", text))
+    except RecursionError:
+        return targets
+    for block in tokens:
+        for token in block.children or ():
+            target = token.attrGet("href") or token.attrGet("src")
+            if target is not None:
+                targets.append(str(target))
+    return targets
+
+
+def _new_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
+    return parser.enable(["table", "strikethrough"])
+
+
+@cache
+def _permissive_parser() -> MarkdownIt:
+    parser = _new_parser()
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    return parser
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = _new_parser()
     parser.validateLink = is_allowed_link  # type: ignore[assignment]
     rules = cast(Any, parser.renderer).rules
     rules["link_open"] = _link

@@ -67,8 +67,23 @@ class Info(Struct, frozen=True):
     markdown: str
     # Sanitized; the only HTML in this module.
     html: str
-    # What is wrong with the markers; empty if nothing.
+    # What is wrong with the file; empty if nothing.
     problem: str
+
+    @property
+    def id(self) -> str:
+        """The id that the file is named after."""
+        return self.file.rpartition(".")[0].upper()
+
+    @property
+    def path(self) -> str:
+        """The path of the page."""
+        return break_path(self.id)
+
+
+def break_path(identifier: str) -> str:
+    """Return the path of the page of a break."""
+    return f"gb/{identifier.lower()}.html"
 
 
 class FixerLink(Struct, frozen=True):
@@ -109,6 +124,8 @@ class BreakPage(Struct, frozen=True):
     info: Info | None
     # URL of GitHub's editor for the file; empty without a repository.
     edit_link: str
+    # The path of the file of information in the repository.
+    info_file: str
     # What the page lacks: "hints", "explanation", "example", "additional information".
     missing: tuple[str, ...]
     fixers: tuple[FixerLink, ...] = ()
@@ -118,7 +135,7 @@ class BreakPage(Struct, frozen=True):
     @property
     def path(self) -> str:
         """The path of the page."""
-        return f"gb/{self.id.lower()}.html"
+        return break_path(self.id)
 
     @property
     def worded(self) -> bool:
@@ -175,6 +192,11 @@ class CategoryPage(Struct, frozen=True):
     def path(self) -> str:
         """The path of the page."""
         return f"categories/{self.name}.html"
+
+    @property
+    def feed(self) -> str:
+        """The path of the feed of changes."""
+        return f"categories/{self.name}.xml"
 
 
 class SiteData(Struct, frozen=True):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fullgraph.errors import FullgraphError
+from fullgraph.site.policy import HEADERS, POLICY, SERVED_POLICY
 from fullgraph.site.settings import BuildPlan
 from fullgraph.site.shutdown import Stopper, StopRequested
 from fullgraph.site.templating import home_path
@@ -25,10 +26,10 @@ from fullgraph.site.watched_files import Stamp, is_url, stamp
 
 Progress = Callable[[str], None]
 _CHANGES = "/.fullgraph/changes"
+_RELOAD = "/.fullgraph/reload.js"
 # The server adds this script to pages; no file contains it.
-_SCRIPT = (
-    "<script>new EventSource('{changes}?{version}').onmessage = () => location.reload()</script>"
-)
+_SCRIPT = '<script src="{reload}?{version}"></script>'
+_RELOAD_SCRIPT = "new EventSource('{changes}?{version}').onmessage = () => location.reload()"
 _LOOK_EVERY = 0.3
 _ASK_ADDRESS_EVERY = 60.0
 _SIGN_OF_LIFE_EVERY = 10.0
@@ -91,6 +92,11 @@ class _Handler(SimpleHTTPRequestHandler):
         if path == _CHANGES:
             self._send_changes(int(query) if query.isdigit() else 0)
             return
+        if path == _RELOAD:
+            version = int(query) if query.isdigit() else 0
+            script = _RELOAD_SCRIPT.format(changes=_CHANGES, version=version)
+            self._send(script.encode(), "text/javascript", HTTPStatus.OK)
+            return
         base = self.server.base
         asked = path
         if f"{path}/".startswith(base):
@@ -112,6 +118,8 @@ class _Handler(SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         """Forbid caching, so that a reload shows the new page."""
         self.send_header("Cache-Control", "no-cache")
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
         super().end_headers()
 
     def _redirect(self, target: str) -> None:
@@ -123,14 +131,18 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def _send_page(self, file: Path, status: HTTPStatus) -> None:
         version = self.server.versions.current
-        script = _SCRIPT.format(changes=_CHANGES, version=version).encode()
+        script = _SCRIPT.format(reload=_RELOAD, version=version).encode()
         try:
             content = file.read_bytes()
         except OSError:
             content = b"<!doctype html><title>Nothing here</title><body>Nothing here</body>"
         content = content.replace(b"</body>", script + b"</body>")
+        content = content.replace(POLICY.encode(), SERVED_POLICY.encode(), 1)
+        self._send(content, "text/html", status)
+
+    def _send(self, content: bytes, kind: str, status: HTTPStatus) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
 from fullgraph.registry.releases import is_release
+from fullgraph.site.contributed_files import symbolic_link_on
 from fullgraph.site.model import Settings
 
 FILE = "site.toml"
@@ -81,6 +82,13 @@ def make_plan(
     read = _read(file) if found else _File()
     info_path = read.info or "info"
     folder = Path(info) if info is not None else file.parent / info_path
+    link = symbolic_link_on(file.parent, info_path) if info is None else None
+    if link is not None:
+        # A contributor could publish any folder of the machine with it.
+        raise SettingsError(
+            f"{link} is a symbolic link, which a site does not follow; make it a folder or "
+            "name the folder with --info"
+        )
     if info is not None and not folder.is_dir():
         raise SettingsError(
             f"there is no folder {info}; --info takes a folder with files such as gb0124.md"

@@ -17,6 +17,8 @@ from fullgraph.registry.entries import checksum_of
 from fullgraph.site import labels as labels
 from fullgraph.site.markdown import to_html
 from fullgraph.site.model import SiteData
+from fullgraph.site.policy import POLICY
+from fullgraph.site.report_link import report_link
 
 if TYPE_CHECKING:
     # Slow to import, and not needed if no page changed.
@@ -145,6 +147,8 @@ def _environment() -> Environment:
     environment.filters["short"] = labels.short
     environment.filters["capital"] = labels.capital
     environment.globals["count"] = labels.count
+    environment.globals["report_link"] = report_link
+    environment.globals["POLICY"] = POLICY
     environment.globals["STATUS"] = labels.STATUS
     return environment
 

@@ -35,29 +35,6 @@
     });
   }
 
-  function codeOf(figure) {
-    return figure.querySelector("pre").textContent;
-  }
-
-  function addCopy(caption) {
-    if (!navigator.clipboard) return;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = "Copy";
-    button.setAttribute("aria-label", "Copy the code: " + caption.textContent);
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(codeOf(caption.parentElement));
-        button.textContent = "Copied";
-      } catch {
-        button.textContent = "Not allowed";
-      }
-      setTimeout(() => (button.textContent = "Copy"), 1500);
-    });
-    caption.append(button);
-  }
-
   function addAnchor(heading) {
     const link = document.createElement("a");
     link.className = "anchor";
@@ -69,7 +46,6 @@
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll(".body > section[id] > h2").forEach(addAnchor);
     document.querySelectorAll("button.theme").forEach(addToggle);
-    document.querySelectorAll(".code figcaption").forEach(addCopy);
   });
   addEventListener("storage", (event) => {
     if (event.key === "theme" && event.newValue) root.dataset.theme = event.newValue;

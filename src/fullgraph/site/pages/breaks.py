@@ -143,7 +143,7 @@ def _contents(each: BreakPage) -> list[tuple[str, str]]:
         (page.explanation, "why", "Why it happens"),
         (page.how_to_fix or each.fixers, "fix", "How to fix"),
         (True, "example", "Example and fix" if fixes else "Example"),
-        (each.info and (each.info.html or each.info.problem), "info", "Additional information"),
+        (True, "info", "Additional information"),
         (page.explanation or page.context or page.hints, "message", "What torch prints"),
         (True, "history", "History"),
         (page.call_sites or page.earlier_call_sites, "source", "Where torch raises it"),

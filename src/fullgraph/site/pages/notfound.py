@@ -1,15 +1,13 @@
-"""The page for unknown URLs. A host shows it at any depth, so it contains its own styles and links
-from the root of the site."""
+"""The page for unknown URLs. A host shows it at any depth, so its links start at the root of the
+host. `assets/notfound.js` leads from the id of a break, however it is written, to its page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from markupsafe import Markup
-
 from fullgraph.site.model import SiteData
 from fullgraph.site.pages import Output
-from fullgraph.site.templating import ASSETS, frame_of, home_path, renderer
+from fullgraph.site.templating import frame_of, home_path, renderer
 
 
 def outputs(site: SiteData) -> Iterator[Output]:
@@ -20,7 +18,5 @@ def outputs(site: SiteData) -> Iterator[Output]:
         "kind": "notfound",
         "title": "Not found",
         "description": "This page does not exist.",
-        "css": Markup((ASSETS / "site.css").read_text(encoding="utf-8")),
-        "js": Markup((ASSETS / "site.js").read_text(encoding="utf-8")),
     }
     yield Output("404.html", frame, renderer("notfound.html", frame, "404.html", **values))

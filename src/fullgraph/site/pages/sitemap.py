@@ -7,8 +7,9 @@ from functools import partial
 from html import escape
 from urllib.parse import urlsplit
 
-from fullgraph.site.model import SiteData, fixer_path, lesson_path
+from fullgraph.site.model import Release, SiteData, fixer_path, lesson_path
 from fullgraph.site.pages import Output
+from fullgraph.site.pages.feed import day_of
 
 _FIXED = (
     "index.html",
@@ -24,22 +25,48 @@ _FIXED = (
 def outputs(site: SiteData) -> Iterator[Output]:
     """Yield the files."""
     address = site.settings.address
-    paths = (
-        *_FIXED,
-        *(category.path for category in site.categories),
-        *(fixer_path(fixer.name) for fixer in site.fixers),
-        *(lesson_path(lesson.id) for lesson in site.lessons),
-        *(release.path for release in (site.upcoming, *site.releases) if release),
-        *(each.path for each in site.breaks.values()),
-    )
-    yield Output("sitemap.xml", (address, paths), partial(_sitemap, address, paths))
+    pages = tuple(_pages(site))
+    yield Output("sitemap.xml", (address, pages), partial(_sitemap, address, pages))
     # Search engines read robots.txt only at the root of a host.
     if address and urlsplit(address).path in ("", "/"):
         yield Output("robots.txt", address, partial(_robots, address))
 
 
-def _sitemap(address: str, paths: tuple[str, ...]) -> bytes:
-    urls = "".join(f"<url><loc>{escape(address + path)}</loc></url>\n" for path in paths)
+def _pages(site: SiteData) -> Iterator[tuple[str, str]]:
+    """Yield each page and the day of its last change; empty if no fact says it."""
+    releases = [release for release in (site.upcoming, *site.releases) if release]
+    days = _last_changes(site, releases)
+    newest = max((day_of(release, site) for release in releases), default="")
+    dated = ("index.html", "dashboard.html", "releases/index.html")
+    yield from ((path, newest if path in dated else "") for path in _FIXED)
+    for category in site.categories:
+        yield category.path, max((days.get(each, "") for each in category.breaks), default="")
+    yield from ((fixer_path(fixer.name), "") for fixer in site.fixers)
+    yield from ((lesson_path(lesson.id), "") for lesson in site.lessons)
+    yield from ((release.path, day_of(release, site)) for release in releases)
+    for each in site.breaks.values():
+        # Contributed text changes at any time.
+        yield each.path, days.get(each.id, "") if each.info is None else ""
+    yield from ((info.path, "") for info in site.orphans)
+
+
+def _last_changes(site: SiteData, releases: list[Release]) -> dict[str, str]:
+    """Return the day of the newest release that changed a break, by id."""
+    days: dict[str, str] = {}
+    for release in releases:
+        day = day_of(release, site)
+        for kind in ("new", "reworded", "retired", "revived", "removed"):
+            for change in getattr(release, kind):
+                days[change.id] = max(day, days.get(change.id, ""))
+    return days
+
+
+def _sitemap(address: str, pages: tuple[tuple[str, str], ...]) -> bytes:
+    urls = "".join(
+        f"<url><loc>{escape(address + path)}</loc>"
+        f"{f'<lastmod>{day}</lastmod>' if day else ''}</url>\n"
+        for path, day in pages
+    )
     # Search engines need absolute URLs; without `address` in the settings there are none.
     note = "" if address else "<!-- set `address` in site.toml to make these absolute -->\n"
     return (
