@@ -229,7 +229,7 @@ def _digest(tensor: torch.Tensor) -> Leaf:
 
 def _gradients(result: Any, inputs: Any, module: torch.nn.Module | None) -> dict[str, Leaf]:
     """Return the gradients of parameters and inputs for a weighted sum of all outputs."""
-    outputs = [leaf for leaf in _tensors(result) if leaf.requires_grad]
+    outputs = [leaf for leaf in tensors_in(result) if leaf.requires_grad]
     if not outputs:
         return {}
     wanted: dict[str, torch.Tensor] = {}
@@ -237,7 +237,7 @@ def _gradients(result: Any, inputs: Any, module: torch.nn.Module | None) -> dict
         wanted |= {n: p for n, p in module.named_parameters() if p.requires_grad}
     wanted |= {
         f"input {n}": leaf
-        for n, leaf in enumerate(_tensors(inputs))
+        for n, leaf in enumerate(tensors_in(inputs))
         if leaf.requires_grad and leaf.is_leaf
     }
     if not wanted:
@@ -257,12 +257,13 @@ def _weighted_sum(output: torch.Tensor) -> torch.Tensor:
     return (values.reshape(-1) * weights).sum().float()
 
 
-def _tensors(value: Any, depth: int = _MAX_DEPTH) -> Iterator[torch.Tensor]:
+def tensors_in(value: Any, depth: int = _MAX_DEPTH) -> Iterator[torch.Tensor]:
+    """Yield the tensors in a value, also those in containers and objects."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth:
         for _, part in _parts(value) or ():
-            yield from _tensors(part, depth - 1)
+            yield from tensors_in(part, depth - 1)
 
 
 @contextmanager

@@ -106,6 +106,7 @@ class CallRecorder:
 
     targets: list[CompiledTarget] = field(default_factory=list)
     calls: list[RecordedCall] = field(default_factory=list)
+    most_calls: int = _MOST_CALLS
     _kinds: Counter[str] = field(default_factory=Counter)
     _depth: int = 0
 
@@ -143,7 +144,7 @@ class CallRecorder:
             return
         kind = f"{self.targets.index(target)} {_kind(args)} {_kind(kwargs)}"
         self._kinds[kind] += 1
-        if self._kinds[kind] > _MOST_OF_A_KIND or len(self.calls) >= _MOST_CALLS:
+        if self._kinds[kind] > _MOST_OF_A_KIND or len(self.calls) >= self.most_calls:
             return
         kept_args, kept_kwargs = clone_inputs((args, kwargs))
         self.calls.append(RecordedCall(target, kept_args, kept_kwargs, CallContext.current()))

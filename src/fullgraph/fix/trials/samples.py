@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -39,13 +39,21 @@ def samples_of(recorder: CallRecorder) -> list[Sample]:
 @contextmanager
 def state_restored(target: CompiledTarget) -> Iterator[None]:
     """Restore the state of a target's module after the block, so that samples are independent."""
-    module = target.module
-    if module is None:
+    with modules_restored([] if target.module is None else [target.module]):
         yield
-        return
-    tensors = [*module.buffers(), *module.parameters()]
+
+
+@contextmanager
+def modules_restored(modules: Iterable[torch.nn.Module]) -> Iterator[None]:
+    """Restore the parameters, buffers and attributes of modules after the block."""
+    parts = list(dict.fromkeys(part for module in modules for part in module.modules()))
+    tensors = [
+        tensor
+        for part in parts
+        for tensor in (*part.buffers(recurse=False), *part.parameters(recurse=False))
+    ]
     values = [tensor.detach().clone() for tensor in tensors]
-    tables = [table for part in module.modules() for table in (vars(part), part._buffers)]
+    tables = [table for part in parts for table in (vars(part), part._buffers)]
     entries = [dict(table) for table in tables]
     try:
         yield

@@ -1,0 +1,1 @@
+"""A `WhereReport`: where to apply `torch.compile`."""

@@ -1,0 +1,206 @@
+"""From facts to a recommendation. Imports no torch.
+
+A choice is offered if its outcomes are those of eager mode. The fastest one wins. Choices whose
+times cannot be told apart from the fastest are equal, and the one that compiles fastest is chosen.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from fullgraph.model.cost import Estimate
+from fullgraph.where.facts import ChoiceFacts, TargetFacts
+from fullgraph.where.report import ChoiceResult, Ratio, TargetReport
+
+# Fewer rounds say nothing.
+_FEWEST_ROUNDS = 4
+# Times that differ by less are equal, however certain the difference is.
+_SMALLEST_DIFFERENCE = 0.02
+
+Rounds = dict[int, float]
+
+
+def target_report(facts: TargetFacts, interrupted: bool) -> TargetReport:
+    """Return the report of one target, with a recommendation."""
+    results = tuple(_result(each, facts) for each in facts.choices)
+    chosen, advice, reason = _recommend(facts, results, interrupted)
+    return TargetReport(
+        name=facts.name,
+        class_name=facts.class_name,
+        is_function=facts.is_function,
+        compiled_at=facts.compiled_at,
+        calls=facts.calls,
+        recorded=facts.recorded,
+        raising=facts.raising,
+        backward=facts.backward,
+        eager=_estimate(facts.eager_rounds),
+        choices=results,
+        not_tried=facts.not_tried,
+        chosen=chosen,
+        advice=advice,
+        reason=reason,
+        notes=tuple(_notes(facts)),
+    )
+
+
+def _result(facts: ChoiceFacts, target: TargetFacts) -> ChoiceResult:
+    steady = _estimate(facts.rounds)
+    first = facts.first_seconds
+    calls = target.recorded - target.raising
+    compiling = max(first - calls * steady.seconds, 0.0) if first is not None and steady else None
+    return ChoiceResult(
+        choice=facts.choice,
+        first_seconds=first,
+        compile_seconds=compiling,
+        steady=steady,
+        speedup=_ratio(target.eager_rounds, facts.rounds),
+        graphs=facts.graphs,
+        breaks=facts.breaks,
+        recompiles=facts.recompiles,
+        refused=facts.refused,
+        skipped_frames=facts.skipped_frames,
+        later_compiles=facts.later_compiles,
+        problem=facts.problem,
+    )
+
+
+def _estimate(rounds: Rounds) -> Estimate | None:
+    if len(rounds) < _FEWEST_ROUNDS:
+        return None
+    low, median, high = statistics.quantiles(rounds.values(), n=4)
+    return Estimate(median, low, high)
+
+
+def _ratio(slower: Rounds, faster: Rounds) -> Ratio | None:
+    """Return how many times as fast one is, round by round; None with too few common rounds."""
+    shared = [slower[each] / faster[each] for each in faster if each in slower and faster[each]]
+    if len(shared) < _FEWEST_ROUNDS:
+        return None
+    low, median, high = statistics.quantiles(shared, n=4)
+    return Ratio(median, low, high)
+
+
+def _is_faster(ratio: Ratio | None) -> bool:
+    """Return whether a ratio says that something is certainly faster."""
+    return ratio is not None and ratio.low > 1 and ratio.value > 1 + _SMALLEST_DIFFERENCE
+
+
+def _recommend(
+    facts: TargetFacts, results: Sequence[ChoiceResult], interrupted: bool
+) -> tuple[int | None, str, str]:
+    """Return the place of the recommended choice, what to do, and why."""
+    offered = [n for n, each in enumerate(results) if not each.problem and each.speedup]
+    if not offered:
+        return None, "cannot be told", _why_nothing(facts, results, interrupted)
+    faster = [n for n in offered if _is_faster(results[n].speedup)]
+    if not faster:
+        return None, _leave(facts), _why_eager(results, offered)
+    fastest = max(faster, key=lambda n: _speedup(results[n]))
+    rounds = [each.rounds for each in facts.choices]
+    equal = [n for n in faster if not _is_faster(_ratio(rounds[n], rounds[fastest]))]
+    chosen = min(equal, key=lambda n: (_compiling(results[n]), n))
+    advice = f"compile {_described(results[chosen])}"
+    if results[chosen].choice.today:
+        advice += ", as the program does"
+    return chosen, advice, _why(results, chosen, fastest, equal)
+
+
+def _leave(facts: TargetFacts) -> str:
+    return "do not compile it" if facts.compiled_at else "leave it in eager mode"
+
+
+def _why_nothing(facts: TargetFacts, results: Sequence[ChoiceResult], interrupted: bool) -> str:
+    if facts.raised and facts.raising == facts.recorded:
+        return f"every recorded call raises {facts.raised}"
+    if facts.raised:
+        return facts.raised
+    if interrupted:
+        return "it was interrupted before a choice was measured"
+    if results and all(each.problem for each in results):
+        return "no choice gives the results of eager mode; the table says why"
+    return "nothing could be timed; --time gives more"
+
+
+def _why_eager(results: Sequence[ChoiceResult], offered: Sequence[int]) -> str:
+    best = max((results[n] for n in offered), key=_speedup)
+    speedup = best.speedup
+    if speedup is not None and speedup.high >= 1:
+        return "no choice is certainly faster than eager mode"
+    return f"every choice is slower than eager mode; the best is {best.choice.name}"
+
+
+def _why(results: Sequence[ChoiceResult], chosen: int, fastest: int, equal: Sequence[int]) -> str:
+    best = results[chosen]
+    parts = [f"{_speedup(best):.2f}x as fast as eager mode"]
+    if chosen != fastest:
+        other = results[fastest]
+        parts.append(
+            f"as fast as {other.choice.name} as far as can be told, and it compiles in "
+            f"{_seconds(best)} instead of {_seconds(other)}"
+        )
+    elif len(equal) > 1:
+        names = ", ".join(results[n].choice.name for n in equal if n != chosen)
+        parts.append(f"not slower than {names} as far as can be told, and it compiles fastest")
+    elif len(results) > 1:
+        parts.append("faster than all other choices")
+    return "; ".join(parts) + _pays_off(best)
+
+
+def _pays_off(best: ChoiceResult) -> str:
+    """Return after how many calls the time for compiling is gained."""
+    speedup, steady = best.speedup, best.steady
+    if speedup is None or steady is None or best.compile_seconds is None:
+        return ""
+    gained = steady.seconds * (speedup.value - 1)
+    calls = best.compile_seconds / gained if gained > 0 else 0
+    return f"; compiling pays off after about {_rounded(calls)} calls" if calls >= 1 else ""
+
+
+def _rounded(number: float) -> str:
+    """Return a number with two digits that count."""
+    digits = max(len(str(int(number))) - 2, 0)
+    return f"{int(round(number, -digits)):,}"
+
+
+def _described(result: ChoiceResult) -> str:
+    choice = result.choice
+    match choice.kind:
+        case "whole":
+            return f"the whole model, {choice.name}"
+        case "blocks":
+            return f"each of the {choice.count} blocks {choice.name}"
+        case "today":
+            return choice.name
+    return choice.name
+
+
+def _speedup(result: ChoiceResult) -> float:
+    return result.speedup.value if result.speedup is not None else 0.0
+
+
+def _compiling(result: ChoiceResult) -> float:
+    return result.compile_seconds if result.compile_seconds is not None else float("inf")
+
+
+def _seconds(result: ChoiceResult) -> str:
+    return f"{_compiling(result):.1f} s"
+
+
+def _notes(facts: TargetFacts) -> list[str]:
+    notes = []
+    if not facts.compiled_at:
+        notes.append("the program compiles nothing of it; its outermost calls were recorded")
+    if facts.backward:
+        notes.append("a call includes a backward pass from the sum of its outputs")
+    if 0 < facts.raising < facts.recorded:
+        notes.append(
+            f"{facts.raising} of {facts.recorded} recorded calls raise {facts.raised}; they are "
+            "compared, not timed"
+        )
+    if facts.incomparable:
+        notes.append(
+            f"results were not compared: in eager mode they differ from run to run "
+            f"({facts.incomparable})"
+        )
+    return notes

@@ -1,0 +1,79 @@
+"""`fullgraph where` as a user meets it: the table, the recommendation and bad input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.conftest import Cli
+
+PROGRAM = """
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(8, 8)
+        self.register_buffer("seen", torch.zeros(()))
+
+    def forward(self, x):
+        self.seen += 1
+        torch._dynamo.graph_break()
+        return torch.relu(self.inner(x))
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Block(), Block()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        if torch.compiler.is_compiling():
+            x = x + 1
+        return x
+
+model = Model()
+model.compile(backend="eager")
+for _ in range(3):
+    model(torch.ones(2, 8)).sum().backward()
+print("the program's own output")
+"""
+
+
+def test_every_choice_is_measured_and_one_with_other_results_is_not_offered(cli: Cli) -> None:
+    (cli.folder / "train.py").write_text(PROGRAM)
+    done = cli("where", "--time", "60", "--format", "json", "train.py")
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    (target,) = report["targets"]
+    assert (target["name"], target["calls"], target["recorded"]) == ("model", 3, 2)
+    assert target["backward"]
+    assert target["compiled_at"][0]["text"] == 'model.compile(backend="eager")'
+    rows = {each["choice"]["name"]: each for each in target["choices"]}
+    assert rows["model"]["choice"]["today"]
+    assert "outputs" in rows["model"]["problem"]
+    blocks = rows["model.layers.*"]
+    assert not blocks["problem"]
+    assert (blocks["breaks"], blocks["recompiles"]) == (1, 0)
+    assert blocks["graphs"] == 2
+    assert blocks["steady"]["seconds"] > 0
+    assert blocks["choice"]["code"][0] == "for layer in model.layers:"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("print(1)", "the program calls no torch.nn.Module and compiles no function"),
+        ("import torch\ntorch.compile(len)", "the program never calls the functions that it"),
+        ("import torch\nraise ValueError('no data')", "the program fails on its own: ValueError"),
+    ],
+)
+def test_a_program_without_calls_is_one_line(cli: Cli, text: str, message: str) -> None:
+    (cli.folder / "program.py").write_text(text)
+    done = cli("where", "program.py")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"fullgraph: {message}")
+    assert done.stderr.count("\n") == 1

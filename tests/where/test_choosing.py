@@ -1,0 +1,66 @@
+"""Which choice is recommended, from what was measured."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from fullgraph.where.choosing import target_report
+from fullgraph.where.facts import ChoiceFacts, TargetFacts
+from fullgraph.where.report import Choice, CodeLine, TargetReport
+
+_NOISE = (0.98, 1.0, 1.02, 0.99, 1.01, 1.0)
+
+
+def rounds(seconds: float) -> dict[int, float]:
+    return {number: seconds * noise for number, noise in enumerate(_NOISE)}
+
+
+def facts(name: str, seconds: float, compiling: float, problem: str = "") -> ChoiceFacts:
+    choice = Choice(name, "submodule", "Part", 1, (f"{name}.compile()",))
+    first = None if problem else compiling + seconds
+    return ChoiceFacts(choice, first, problem=problem, rounds={} if problem else rounds(seconds))
+
+
+def report_of(*choices: ChoiceFacts, interrupted: bool = False) -> TargetReport:
+    target = TargetFacts(
+        "model", "Model", False, (CodeLine("train.py", 3, "model.compile()"),), 10, 1,
+        eager_rounds=rounds(1.0), choices=choices,
+    )  # fmt: skip
+    return target_report(target, interrupted)
+
+
+def test_the_fastest_choice_wins_and_says_when_it_pays_off() -> None:
+    report = report_of(facts("slow", 0.8, 1.0), facts("fast", 0.5, 20.0))
+    assert report.chosen == 1
+    assert report.advice == "compile fast"
+    assert report.reason.startswith("2.00x as fast as eager mode; faster than all other choices")
+    assert report.reason.endswith("compiling pays off after about 40 calls")
+
+
+def test_of_choices_that_cannot_be_told_apart_the_one_that_compiles_faster_wins() -> None:
+    report = report_of(facts("whole", 0.5, 20.0), facts("blocks", 0.505, 4.0))
+    assert report.chosen == 1
+    assert "as fast as whole as far as can be told" in report.reason
+    assert "compiles in 4.0 s instead of 20.0 s" in report.reason
+
+
+def test_a_choice_with_other_results_is_not_offered() -> None:
+    report = report_of(facts("wrong", 0.1, 1.0, "call 1: outputs: other values"))
+    assert report.chosen is None
+    assert report.reason == "no choice gives the results of eager mode; the table says why"
+
+
+def test_nothing_is_compiled_without_a_certain_gain() -> None:
+    same = report_of(facts("same", 1.0, 1.0))
+    assert (same.chosen, same.advice) == (None, "do not compile it")
+    assert same.reason == "no choice is certainly faster than eager mode"
+    slower = report_of(facts("slower", 2.0, 1.0))
+    assert slower.reason == "every choice is slower than eager mode; the best is slower"
+
+
+def test_too_few_rounds_say_nothing() -> None:
+    early = replace(facts("early", 0.5, 1.0), rounds={0: 0.5})
+    report = report_of(early, interrupted=True)
+    assert report.chosen is None
+    assert report.choices[0].speedup is None
+    assert report.reason == "it was interrupted before a choice was measured"
