@@ -19,6 +19,7 @@ STARTED = {
     "fullgraph.__main__": "the command line",
     "fullgraph.fix.trials.server": "fix/trials/client.py",
     "fullgraph.recompiles.zygote": "recompiles/replay.py",
+    "fullgraph.where.server": "where/pipeline.py",
     "fullgraph.registry.taxonomy.counts": "tools/check_generated.py, and people who add a release",
 }
 

@@ -34,6 +34,7 @@ ALLOWED = {
     "fix/trials/compiled.py": "makes inductor draw the random numbers of eager mode",
     "fix/trials/fork.py": "imports inductor before the fork, so that each child need not",
     "fix/trials/vary_inputs.py": "flattens and copies nested inputs with pytree, as Dynamo does",
+    "where/warm_up.py": "lets inductor check the processor before a compile is measured",
     "outcomes/observe.py": "reads tensors without the user's __torch_function__",
 }
 # An example of the catalog is a program that a user would write, and users use private names.

@@ -20,7 +20,6 @@ class Block(torch.nn.Module):
 
     def forward(self, x):
         self.seen += 1
-        torch._dynamo.graph_break()
         return torch.relu(self.inner(x))
 
 class Model(torch.nn.Module):
@@ -29,6 +28,7 @@ class Model(torch.nn.Module):
         self.layers = torch.nn.ModuleList([Block(), Block()])
 
     def forward(self, x):
+        torch._dynamo.graph_break()
         for layer in self.layers:
             x = layer(x)
         if torch.compiler.is_compiling():
@@ -45,7 +45,7 @@ print("the program's own output")
 
 def test_every_choice_is_measured_and_one_with_other_results_is_not_offered(cli: Cli) -> None:
     (cli.folder / "train.py").write_text(PROGRAM)
-    done = cli("where", "--time", "60", "--format", "json", "train.py")
+    done = cli("where", "--time", "300", "--format", "json", "train.py")
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     (target,) = report["targets"]
@@ -57,8 +57,9 @@ def test_every_choice_is_measured_and_one_with_other_results_is_not_offered(cli:
     assert "outputs" in rows["model"]["problem"]
     blocks = rows["model.layers.*"]
     assert not blocks["problem"]
-    assert (blocks["breaks"], blocks["recompiles"]) == (1, 0)
-    assert blocks["graphs"] == 2
+    assert rows["model"]["breaks"] == 1
+    # The input of the second block requires a gradient, that of the first one does not.
+    assert (blocks["graphs"], blocks["breaks"], blocks["recompiles"]) == (2, 0, 1)
     assert blocks["steady"]["seconds"] > 0
     assert blocks["choice"]["code"][0] == "for layer in model.layers:"
 
@@ -67,7 +68,6 @@ def test_every_choice_is_measured_and_one_with_other_results_is_not_offered(cli:
     ("text", "message"),
     [
         ("print(1)", "the program calls no torch.nn.Module and compiles no function"),
-        ("import torch\ntorch.compile(len)", "the program never calls the functions that it"),
         ("import torch\nraise ValueError('no data')", "the program fails on its own: ValueError"),
     ],
 )

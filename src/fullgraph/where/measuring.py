@@ -42,7 +42,7 @@ _COMPILE_PART = 0.75
 # The part of the remaining time that one choice may take.
 _LARGEST_PART = 0.6
 # Rounds of one choice and eager mode, directly after the choice is compiled.
-_EARLY_ROUNDS = 5
+_EARLY_ROUNDS = 4
 _FEWEST_ROUNDS = 7
 _MOST_ROUNDS = 25
 _ROUNDS_SECONDS = 15.0

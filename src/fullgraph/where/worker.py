@@ -31,7 +31,7 @@ from fullgraph.where.report import Choice
 
 _REFERENCE = "eager-{}.pt"
 # A round repeats the calls until it takes so long, so that a single delay does not decide.
-_ROUND_SECONDS = 0.03
+_ROUND_SECONDS = 0.02
 _MOST_REPETITIONS = 30
 
 Function = Callable[..., Any]
