@@ -24,5 +24,9 @@ def seconds_of(command: Sequence[str]) -> float:
 
 
 def verdict(name: str, ratio: float, most: float) -> bool:
-    print(f"  {name:56} {ratio:5.2f}  (at most {most})  {'ok' if ratio <= most else 'MISSED'}")
+    print(verdict_line(name, ratio, most))
     return ratio <= most
+
+
+def verdict_line(name: str, ratio: float, most: float) -> str:
+    return f"  {name:56} {ratio:5.2f}  (at most {most})  {'ok' if ratio <= most else 'MISSED'}"

@@ -2,21 +2,13 @@
 
     python most_broken.py NAME [CALLS]
 
-The five models with the most breaks (occurrences) in the development set are in `MOST_BROKEN`.
+`bench/cost.py` names the five models with the most breaks in the development set.
 """
 
 import sys
 
 import torch
 from _model import build_model
-
-MOST_BROKEN = (
-    "PaddleOCRVLForConditionalGeneration",
-    "Qwen2_5_VLForConditionalGeneration",
-    "Qwen2VLForConditionalGeneration",
-    "Glm4vForConditionalGeneration",
-    "PaddleOCRVisionModel",
-)
 
 
 @torch.no_grad()
@@ -29,5 +21,4 @@ def call(name, calls):
 
 
 if __name__ == "__main__":
-    name = sys.argv[1] if len(sys.argv) > 1 else MOST_BROKEN[0]
-    call(name, int(sys.argv[2]) if len(sys.argv) > 2 else 20)
+    call(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20)

@@ -20,6 +20,8 @@ from fullgraph.capture.stacks import describe_code
 from fullgraph.model.events import Backward, Code, Compile, CompileOutcome, Graph, Settings, Skip
 
 _LATE_BACKWARD = "LAZY_BACKWARD"
+# Between torch's id of a compile and a number, if torch uses the id again.
+_AGAIN = "~"
 
 
 class CompileListener:
@@ -174,7 +176,7 @@ class CompileListener:
         """Return a compile id that is not used yet: Dynamo counts from 0/0 again after a reset."""
         self._seen_ids[identifier] += 1
         seen = self._seen_ids[identifier]
-        return identifier if seen == 1 else f"{identifier}~{seen}"
+        return identifier if seen == 1 else f"{identifier}{_AGAIN}{seen}"
 
     def _skipped_callers(self) -> tuple[Code, ...]:
         """Return the functions on the stack that Dynamo did not try."""
@@ -252,6 +254,11 @@ class CompileListener:
 
 class _BackwardTimer(threading.local):
     started: float | None = None
+
+
+def torch_id(compile_id: str) -> str:
+    """Return torch's own id of a compile of the session."""
+    return compile_id.partition(_AGAIN)[0]
 
 
 def _outcome(record: FrameRecord, result: Any, error: BaseException | None) -> CompileOutcome:

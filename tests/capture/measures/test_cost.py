@@ -60,6 +60,7 @@ def test_calls_that_warm_up_or_are_looked_at_are_not_timed(
     measured: tuple[Report, CostReport],
 ) -> None:
     (call,) = measured[1].calls
+    # The first call compiles, and so does the one after torch._dynamo.reset().
     assert call.steady == 11
     assert 3 <= call.timed < call.steady
 
@@ -94,9 +95,9 @@ def test_root_causes_are_ranked_by_their_price(measured: tuple[Report, CostRepor
 def test_too_few_calls_are_no_silent_zero(tmp_path: Path) -> None:
     report, cost = run(tmp_path, 2)
     assert cost.at_most is None
-    assert "2 calls" in cost.reason
+    assert "3 calls" in cost.reason
     assert all(price.price is None and price.reason for price in cost.causes)
-    assert "cannot be told: 2 calls" in " ".join(str(report).split())
+    assert "cannot be told: 3 calls" in " ".join(str(report).split())
 
 
 def test_the_report_of_a_plain_run_has_no_cost(cli: Cli, tmp_path: Path) -> None:

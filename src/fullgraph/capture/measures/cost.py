@@ -10,12 +10,14 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from fullgraph.capture.call_observer import CallObserver, GapFrames
 from fullgraph.capture.call_profiler import ProfiledCall, start_profiler
+from fullgraph.capture.compile_listener import torch_id
 from fullgraph.capture.compiled_calls import CompiledCall, Target, watcher
 from fullgraph.capture.dynamo_listener import capture
 from fullgraph.capture.measures.calls import flush_in_workers
@@ -30,6 +32,8 @@ _MOST_OBSERVED = 60
 _MOST_PROFILED = 20
 # Profiled calls per sequence of graphs.
 _PROFILES = 3
+# A sequence of graphs that none of so many last calls ran is not waited for: it may never return.
+_RECENT = 4
 # The numbers of one event; older calls are dropped.
 _MOST_NUMBERS = 20_000
 _FIRST_WRITE = 16
@@ -67,6 +71,7 @@ class TargetCost:
     calls_since_compile: int = 0
     observed: int = 0
     profiled: int = 0
+    recent: deque[RouteCost] = field(default_factory=lambda: deque(maxlen=_RECENT))
     lacks_frames: bool = True
     lacks_profiles: bool = False
     # What the newest call ran where, if it was profiled, for its backward pass.
@@ -81,7 +86,7 @@ class CostMeasure:
         self._costs: dict[tuple[int, bool], TargetCost] = {}
         # The functions that did not become one graph.
         self._eager_codes: set[Code] = set()
-        # The newest id in this session by torch's own.
+        # The newest id in this session by torch's own, which starts from 0/0 again after a reset.
         self._ids: dict[str, str] = {}
         self._lock = threading.Lock()
 
@@ -93,6 +98,8 @@ class CostMeasure:
             isinstance(event, Compile) and event.outcome != "compiled"
         ):
             self._eager_codes.add(event.code)
+        if isinstance(event, Compile):
+            self._ids[torch_id(event.id)] = event.id
 
     def started(self, call: CompiledCall) -> None:
         """Look at a call if something is not known yet; then it is not timed."""
@@ -155,8 +162,12 @@ class CostMeasure:
             route.add_row(call)
             if route.timed >= _FIRST_WRITE and route.timed & (route.timed - 1) == 0:
                 self._emit(self._event(cost, route))
-        cost.lacks_frames = any(each.frames is None for each in cost.routes.values())
-        cost.lacks_profiles = any(len(each.profiles) < _PROFILES for each in cost.routes.values())
+        cost.recent.append(route)
+        cost.lacks_frames = any(each.frames is None for each in cost.recent)
+        # A call that compiles often runs graphs that no other call runs.
+        cost.lacks_profiles = any(
+            len(each.profiles) < _PROFILES and each.calls > each.compiling for each in cost.recent
+        )
 
     def _learn(self, cost: TargetCost, route: RouteCost, observer: CallObserver) -> None:
         if route.frames is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fullgraph.fix.report.model import FixCost, FixPrice
 from fullgraph.model.owners import this_process
-from fullgraph.render._times import interval, milliseconds
+from fullgraph.render._times import duration, interval
 from fullgraph.terminal import Terminal, one_line
 
 
@@ -34,7 +34,7 @@ def _price(price: FixPrice) -> str:
         if price.alone is not None:
             text += f", saves {interval(price.alone)} if it alone is fixed"
         if price.first_call is not None:
-            text += f"; first call {milliseconds(price.first_call)}"
+            text += f"; first call {duration(price.first_call)}"
         return text
     if price.estimated is not None:
         return f"{interval(price.estimated)}, estimated: {one_line(price.reason)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fullgraph.model.cost import CallCost, CausePrice, CostReport
-from fullgraph.render._times import interval, milliseconds
+from fullgraph.render._times import duration, interval
 from fullgraph.render.report._phrases import count, short_name
 from fullgraph.terminal import one_line
 
@@ -29,9 +29,9 @@ def describe_price(cost: CostReport, key: str) -> str:
     share = f"{bar(price.share)} {percent(price.share)}"
     parts = [f"{share}  {interval(price.price)} per call that reaches it"]
     if price.backward is not None:
-        parts.append(f"{milliseconds(price.backward.seconds)} of it in backward")
-    at_least = milliseconds(price.at_least)
-    if at_least != milliseconds(price.price.seconds):
+        parts.append(f"{duration(price.backward.seconds)} of it in backward")
+    at_least = duration(price.at_least)
+    if at_least != duration(price.price.seconds):
         parts.append(f"at least {at_least}")
     text = ", ".join(parts)
     if price.shared:
@@ -90,7 +90,7 @@ def _describe_call(call: CallCost) -> str:
             shares.append(f"{label} {percent(share)}")
     device = ""
     if call.device_graphs is not None and call.device_between is not None:
-        in_graphs, between = milliseconds(call.device_graphs), milliseconds(call.device_between)
+        in_graphs, between = duration(call.device_graphs), duration(call.device_between)
         device = f"; on the device {in_graphs} in graphs and {between} outside"
     return (
         f"{name}  {interval(call.call)}, {count(call.timed, 'call')} timed, "
