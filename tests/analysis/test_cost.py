@@ -261,3 +261,13 @@ def test_the_newest_times_of_the_same_graphs_count() -> None:
     )
     _, cost = report_of([*older, newer])
     assert [call.steady for call in cost.calls] == [98]
+
+
+def test_a_function_whose_calls_all_raise_has_a_reason() -> None:
+    events: list[Event] = [
+        broken("0/0", FORWARD, 3, "raised"),
+        Cost(1, FORWARD, calls=2, compiling=2, errors=2),
+    ]
+    report, cost = report_of(events)
+    assert cost.reason == "no call ended without an error"
+    assert "cannot be told: no call ended without an error" in str(report)

@@ -309,3 +309,19 @@ def test_a_limit_that_raises_is_not_a_compile() -> None:
             compiled(torch.ones(3))
     assert session.summary.compiles == 1
     assert [recompile.limit for recompile in session.report().recompiles] == ["recompile_limit"]
+
+
+def test_a_function_that_compiles_another_one_does_not_compile_fullgraph() -> None:
+    def compiles(x: Tensor) -> Tensor:
+        for _ in range(2):
+            # Dynamo skips this function, and compiles those that it calls.
+            graph_break()
+            x = torch.compile(Tensor.sin, backend="eager")(x)
+        return x
+
+    with fullgraph.watch() as session:
+        torch.compile(compiles, backend="eager")(X)
+    report = session.report()
+    own = str(Path(fullgraph.__file__).parent)
+    assert len(report.causes) == 1
+    assert not [frame for frame in report.skipped_frames if frame.file.startswith(own)]

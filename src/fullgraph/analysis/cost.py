@@ -353,6 +353,8 @@ def _too_few(routes: Sequence[Route]) -> str:
     """Return why nothing can be told about some calls."""
     timed = max((len(route.calls) for route in routes), default=0)
     calls = sum(route.cost.calls for route in routes)
+    if calls == sum(route.cost.errors for route in routes):
+        return "no call ended without an error"
     return (
         f"{calls} call{'s' * (calls != 1)}, of which {timed} could be timed after warm-up; at "
         f"least {FEWEST_TIMED} timed calls that run the same graphs are needed"

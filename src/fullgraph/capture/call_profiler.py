@@ -7,14 +7,16 @@ spends on checking guards and each piece of compiled code.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
+import threading
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from fullgraph.capture.dynamo_hooks import is_profiling
+from fullgraph.capture.dynamo_hooks import END_PROFILER, PREPARE_PROFILER, look_up
 from fullgraph.model.events import Piece, Profile
 
 _CALL_LABEL = "fullgraph: call"
@@ -31,6 +33,8 @@ _WAITS = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchroniz
 # libkineto announces on stderr that it starts, unless this variable has a higher level.
 _LOG_VARIABLE = "KINETO_LOG_LEVEL"
 _NO_LOG = "99"
+# The longest that a profiler of the program waits for the call that is being profiled.
+_MOST_SECONDS = 10.0
 
 
 class Span(NamedTuple):
@@ -55,13 +59,23 @@ class ProfiledCall(NamedTuple):
 class CallProfiler:
     """Profiles one call. `before_graph` and `after_graph` label its graphs."""
 
-    def __init__(self, profiler: Any) -> None:
+    def __init__(self, profiler: Any, when_stopped: Callable[[], None]) -> None:
         self._torch = import_module("torch")
-        self._profiler = profiler
-        self._call = self._label(_CALL_LABEL)
+        self.profiler = profiler
+        self._when_stopped = when_stopped
+        self._thread = threading.get_ident()
+        self._stopped = threading.Event()
+        self._is_cancelled = False
+        self._call: Any = None
         self._graph: Any = None
         # The compile whose code ran the operators, by the numbers that autograd gave them.
         self.operators: dict[int, str] = {}
+
+    def start(self) -> None:
+        """Start profiling."""
+        with _quiet_log():
+            self.profiler.__enter__()
+        self._call = self._label(_CALL_LABEL)
 
     def _label(self, name: str) -> Any:
         label = self._torch.autograd.profiler.record_function(name)
@@ -70,7 +84,8 @@ class CallProfiler:
 
     def before_graph(self) -> None:
         """Start the label of a graph."""
-        self._graph = self._label(_GRAPH_LABEL)
+        if not self._stopped.is_set():
+            self._graph = self._label(_GRAPH_LABEL)
 
     def after_graph(self) -> None:
         """End the label of a graph."""
@@ -79,19 +94,36 @@ class CallProfiler:
             self._graph = None
 
     def stop(self) -> None:
-        """Stop profiling."""
-        self._call.__exit__(None, None, None)
-        self._profiler.__exit__(None, None, None)
+        """Stop profiling, if that was not done before."""
+        if self._stopped.is_set():
+            return
+        try:
+            self.after_graph()
+            self._call.__exit__(None, None, None)
+            self.profiler.__exit__(None, None, None)
+        finally:
+            self._stopped.set()
+            self._when_stopped()
+
+    def make_way(self) -> None:
+        """Let a profiler of the program run: stop, or wait for the call of another thread."""
+        if threading.get_ident() == self._thread:
+            self._is_cancelled = True
+            self.stop()
+        else:
+            self._stopped.wait(_MOST_SECONDS)
 
     def read(
         self, graphs: Sequence[str], ids: Mapping[str, str], forward: Mapping[int, str] | None
     ) -> ProfiledCall | None:
-        """Return what was counted; None if the labels of the graphs are not all there.
+        """Return what was counted; None if it is not complete.
 
         `graphs` are the compiles of the graphs that ran, and `ids` the ids of this session by those
         of torch. `forward` is for a backward pass: the `operators` of the call before.
         """
-        events = sorted(self._profiler.function_events, key=_start_of)
+        if self._is_cancelled:
+            return None
+        events = sorted(self.profiler.function_events, key=_start_of)
         labels = [_span(event) for event in events if event.name == _GRAPH_LABEL]
         call = next((_span(event) for event in events if event.name == _CALL_LABEL), None)
         if call is None or len(labels) != len(graphs):
@@ -108,16 +140,76 @@ class CallProfiler:
         return ProfiledCall(gaps, reader.device_seconds_of_graphs() if has_device else None)
 
 
-def start_profiler() -> CallProfiler | None:
-    """Return a running profiler; None if the program uses one itself."""
-    if is_profiling():
-        return None
-    torch = import_module("torch")
-    device = "cuda" if torch.cuda.is_available() else None
-    with _quiet_log():
-        profiler = torch.autograd.profiler.profile(use_device=device)
-        profiler.__enter__()
-    return CallProfiler(profiler)
+class Profilers:
+    """The profilers of this process, of which torch can run only one, in whatever threads."""
+
+    def __init__(self) -> None:
+        self._is_watching = False
+        self._is_used = False
+        self._own: CallProfiler | None = None
+        # The program's own profilers that are ready or running.
+        self._others: set[int] = set()
+        self._lock = threading.Lock()
+
+    def watch(self) -> None:
+        """Notice the profilers of the program; without this, no call is profiled."""
+        version = str(import_module("torch").__version__)
+        owner, prepare, original_prepare = look_up(version, PREPARE_PROFILER)
+        _, end, original_end = look_up(version, END_PROFILER)
+        setattr(owner, prepare, self._noting_start(original_prepare))
+        setattr(owner, end, self._noting_end(original_end))
+        self._is_watching = True
+
+    def start(self) -> CallProfiler | None:
+        """Return a running profiler; None if the program or another thread runs one."""
+        with self._lock:
+            if self._own is not None or self._others or not self._is_watching:
+                return None
+            torch = import_module("torch")
+            device = "cuda" if torch.cuda.is_available() else None
+            profiler = torch.autograd.profiler.profile(use_device=device)
+            self._own = own = CallProfiler(profiler, self._note_stop)
+        own.start()
+        return own
+
+    def use_in_main_thread(self) -> None:
+        """Run a profiler once: torch writes an error message if another thread is the first."""
+        if not self._is_used and threading.current_thread() is threading.main_thread():
+            self._is_used = True
+            profiler = self.start()
+            if profiler is not None:
+                profiler.stop()
+
+    def after_fork(self) -> None:
+        """Replace the lock in a forked child: a thread of the parent may have held it."""
+        self._lock = threading.Lock()
+
+    def _note_stop(self) -> None:
+        self._own = None
+
+    def _noting_start(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def prepare(profiler: Any, *args: Any, **kwargs: Any) -> Any:
+            with self._lock:
+                own = self._own
+                is_own = own is not None and own.profiler is profiler
+                if not is_own:
+                    self._others.add(id(profiler))
+            if own is not None and not is_own:
+                own.make_way()
+            return original(profiler, *args, **kwargs)
+
+        return prepare
+
+    def _noting_end(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def end(profiler: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(profiler, *args, **kwargs)
+            finally:
+                self._others.discard(id(profiler))
+
+        return end
 
 
 class _GapReader:
@@ -291,3 +383,6 @@ def _start_of(event: Any) -> float:
 
 def _device_seconds(event: Any) -> float:
     return float(getattr(event, "self_device_time_total", 0.0)) / 1e6
+
+
+profilers = Profilers()

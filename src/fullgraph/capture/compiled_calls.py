@@ -26,6 +26,7 @@ from fullgraph.capture.dynamo_hooks import (
     RUN_BACKWARD_GRAPH,
     USER_COMPILER,
     look_up,
+    without_dynamo,
 )
 from fullgraph.capture.dynamo_listener import capture
 from fullgraph.capture.stacks import describe_code, describe_frame
@@ -69,6 +70,9 @@ class GraphObserver(Protocol):
 
     def after_graph(self) -> None:
         """Note that the graph ended."""
+
+    def stop(self) -> None:
+        """Stop looking: the call has ended."""
 
 
 @dataclass(slots=True)
@@ -138,7 +142,9 @@ class CallWatcher:
             return
         self._is_installed = True
         version = str(import_module("torch").__version__)
-        self._replace(version, COMPILE_CALL, self._watching_targets)
+        watch_safely = functools.partial(capture.run_safely, self._watch_target)
+        watch_target = without_dynamo(watch_safely)
+        self._replace(version, COMPILE_CALL, functools.partial(_watching_targets, watch_target))
         self._replace(version, USER_COMPILER, self._watching_graphs)
         capture.subscribe(self._note_compile)
 
@@ -151,14 +157,6 @@ class CallWatcher:
     def _replace(self, version: str, place: str, wrap: Callable[[Any], Any]) -> None:
         owner, name, original = look_up(version, place)
         setattr(owner, name, in_the_file_of(original, wrap(original)))
-
-    def _watching_targets(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def compile_function(context: Any, function: Any) -> Any:
-            self._watch_target(context, function)
-            return original(context, function)
-
-        return compile_function
 
     def _watch_target(self, context: Any, function: Any) -> None:
         """Watch the calls of a function; torch hands over a module and then its method."""
@@ -175,8 +173,11 @@ class CallWatcher:
         frame = sys._getframe(2)
         outer = self._running.call
         # torch does not end a call that raises because nothing was compiled.
-        if outer is not None and _is_running(outer.frame, frame):
-            return _do_nothing
+        if outer is not None:
+            if _is_running(outer.frame, frame):
+                return _do_nothing
+            if outer.observer is not None:
+                capture.run_safely(outer.observer.stop)
         call = CompiledCall(
             target=target,
             number=next(target.calls),
@@ -270,6 +271,17 @@ class CallWatcher:
         call = self._running.call
         if isinstance(event, Compile) and call is not None:
             call.compiles.append(event.id)
+
+
+def _watching_targets(
+    watch: Callable[..., None], original: Callable[..., Any]
+) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def compile_function(context: Any, function: Any) -> Any:
+        watch(context, function)
+        return original(context, function)
+
+    return compile_function
 
 
 def _timed(

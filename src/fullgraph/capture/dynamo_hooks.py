@@ -29,6 +29,11 @@ RUN_BACKWARD = "torch.autograd:_engine_run_backward"
 RUN_BACKWARD_GRAPH = (
     "torch._functorch._aot_autograd.runtime_wrappers:call_func_at_runtime_with_args"
 )
+# Called when a profiler gets ready, maybe some steps before it starts, and when it has ended.
+PREPARE_PROFILER = "torch.autograd.profiler:profile._prepare_trace"
+END_PROFILER = "torch.autograd.profiler:profile.__exit__"
+# Sets what runs frames on this thread, None for Python itself, and returns what ran them before.
+SET_EVAL_FRAME = f"{_EVAL}:set_eval_frame"
 # Called when the guards of compiled code have been built.
 GUARDS_BUILT = "torch._dynamo.guards:CheckFunctionManager.__init__"
 
@@ -163,6 +168,27 @@ def look_up(version: str, place: str) -> tuple[Any, str, Any]:
         ) from None
 
 
+def without_dynamo(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that Dynamo does not compile, and nothing that it calls.
+
+    A program may call `torch.compile` in eager code of a compiled function.
+    """
+    version = str(import_module("torch").__version__)
+    _, _, set_eval_frame = look_up(version, SET_EVAL_FRAME)
+
+    def run(*args: Any) -> None:
+        before = set_eval_frame(None)
+        try:
+            function(*args)
+        finally:
+            set_eval_frame(before)
+
+    # Dynamo leaves its own files alone.
+    file = import_module(_EVAL).__file__
+    run.__code__ = run.__code__.replace(co_filename=str(file))
+    return run
+
+
 def time_cold_check(root: Any, values: Mapping[str, Any]) -> float | None:
     """Return the seconds of one check of guards with cold caches; None if torch cannot tell."""
     profile = getattr(import_module("torch._C._dynamo.guards"), "profile_guard_manager", None)
@@ -181,11 +207,6 @@ def listed_sources(option: str) -> str:
 def is_generated_by_dynamo(code: CodeType) -> bool:
     """Return whether Dynamo generated a code object, which runs in place of a function's own."""
     return code in import_module(_CONVERT).output_codes
-
-
-def is_profiling() -> bool:
-    """Return whether torch's profiler runs in this thread."""
-    return bool(import_module("torch").autograd._profiler_enabled())
 
 
 def is_skipped_by_rule(function: Any) -> bool:

@@ -18,7 +18,14 @@ from typing import Any
 
 from fullgraph.capture.break_listener import BreakListener
 from fullgraph.capture.compile_listener import CompileListener
-from fullgraph.capture.dynamo_hooks import HOOKS, Hook, look_up, read_internals
+from fullgraph.capture.dynamo_hooks import (
+    COMPILE_CALL,
+    HOOKS,
+    Hook,
+    look_up,
+    read_internals,
+    without_dynamo,
+)
 from fullgraph.capture.frame_records import FrameRecords, ListenerContext
 from fullgraph.capture.guard_listener import GuardListener
 from fullgraph.capture.module_listener import ModuleListener
@@ -155,7 +162,8 @@ class Capture:
                     f"capture failed at {hook.place} ({hook.why}): {type(error).__name__}: {error}"
                 )
 
-        return guarded
+        # The others are called by Dynamo itself, which it does not compile.
+        return without_dynamo(guarded) if hook.place == COMPILE_CALL else guarded
 
     def _emit(self, event: Event) -> None:
         with self._lock:

@@ -380,6 +380,8 @@ class Cost(Struct, frozen=True, tag="cost", tag_field="event", omit_defaults=Tru
     # All calls that ran these graphs, and how many of them are not steady because they compiled.
     calls: int = 0
     compiling: int = 0
+    # How many of them raised an error; only if there is no call without.
+    errors: int = 0
     # The compile ids of the graphs in order; empty for a backward graph. One gap more than graphs.
     graphs: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullgraph.capture.call_observer import CallObserver, GapFrames
-from fullgraph.capture.call_profiler import ProfiledCall, start_profiler
+from fullgraph.capture.call_profiler import ProfiledCall, profilers
 from fullgraph.capture.compile_listener import torch_id
 from fullgraph.capture.compiled_calls import CompiledCall, Target, watcher
 from fullgraph.capture.dynamo_listener import capture
@@ -69,6 +69,8 @@ class TargetCost:
     is_backward: bool
     routes: dict[Route, RouteCost] = field(default_factory=dict)
     calls_since_compile: int = 0
+    # Calls that raised an error.
+    errors: int = 0
     observed: int = 0
     profiled: int = 0
     recent: deque[RouteCost] = field(default_factory=lambda: deque(maxlen=_RECENT))
@@ -107,12 +109,13 @@ class CostMeasure:
         with self._lock:
             cost = self._costs.setdefault(key, TargetCost(call.target, call.is_backward))
         cost.operators = None
+        profilers.use_in_main_thread()
         if cost.lacks_frames and cost.observed < _MOST_OBSERVED:
             cost.observed += 1
             call.observer = CallObserver()
         elif self._should_profile(cost):
             cost.profiled += 1
-            call.observer = CallObserver(start_profiler())
+            call.observer = CallObserver(profilers.start())
 
     def _should_profile(self, cost: TargetCost) -> bool:
         if cost.profiled >= _MOST_PROFILED:
@@ -134,6 +137,7 @@ class CostMeasure:
         cost = self._costs[call.target.number, call.is_backward]
         if call.error:
             # It ended somewhere on its route, and says nothing about calls that return.
+            cost.errors += 1
             cost.calls_since_compile *= not call.compiles
             return
         with self._lock:
@@ -188,10 +192,13 @@ class CostMeasure:
             for cost in self._costs.values():
                 for route in cost.routes.values():
                     self._emit(self._event(cost, route))
+                if not cost.routes:
+                    self._emit(_only_errors(cost))
 
     def after_fork(self) -> None:
         """Forget the calls of the parent, which writes them itself."""
         self._lock = threading.Lock()
+        profilers.after_fork()
         self._costs.clear()
         flush_in_workers(self.flush)
 
@@ -222,6 +229,18 @@ class CostMeasure:
         return tuple(frame for frame in frames if frame.code in self._eager_codes)
 
 
+def _only_errors(cost: TargetCost) -> Cost:
+    number = cost.errors
+    return Cost(
+        target=cost.target.number,
+        code=cost.target.code,
+        backward=cost.is_backward,
+        calls=number,
+        compiling=number,
+        errors=number,
+    )
+
+
 def _row(call: CompiledCall) -> tuple[int, ...]:
     """Return the nanoseconds of the gaps and graphs of a call, in turn."""
     row: list[int] = []
@@ -238,10 +257,14 @@ def start(emit: Callable[[Event], None]) -> None:
     measure = CostMeasure(emit)
     capture.subscribe(measure.note_event)
     watcher.listen(measure)
-    try:
-        watcher.watch_backward()
-    except CaptureError as error:
-        emit(Problem(f"backward passes are not measured: {error}"))
+    for watch, missing in (
+        (watcher.watch_backward, "backward passes are not measured"),
+        (profilers.watch, "operators between graphs are not counted"),
+    ):
+        try:
+            watch()
+        except CaptureError as error:
+            emit(Problem(f"{missing}: {error}"))
     atexit.register(measure.flush)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=measure.after_fork)

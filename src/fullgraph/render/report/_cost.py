@@ -10,6 +10,8 @@ from fullgraph.render.report._phrases import count, short_name
 from fullgraph.terminal import one_line
 
 _BAR_WIDTH = 20
+# A smaller part of a price is not mentioned.
+_WORTH_SAYING = 0.01
 # The categories of a call, in the order in which they are shown.
 _SHARES = (
     ("graphs", "in graphs"),
@@ -28,7 +30,7 @@ def describe_price(cost: CostReport, key: str) -> str:
         return f"cannot be told: {why}"
     share = f"{bar(price.share)} {percent(price.share)}"
     parts = [f"{share}  {interval(price.price)} per call that reaches it"]
-    if price.backward is not None:
+    if price.backward is not None and price.backward.seconds >= _WORTH_SAYING * price.price.seconds:
         parts.append(f"{duration(price.backward.seconds)} of it in backward")
     at_least = duration(price.at_least)
     if at_least != duration(price.price.seconds):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fullgraph.model.owners import this_process
 from fullgraph.render._lines import joined
 from fullgraph.render._strings import printable_strings
-from fullgraph.render._times import milliseconds
+from fullgraph.render._times import duration
 from fullgraph.terminal import Terminal, one_line
 from fullgraph.where.report import Choice, ChoiceResult, Ratio, TargetReport, WhereReport
 
@@ -114,7 +114,7 @@ def _cells(result: ChoiceResult) -> tuple[str, ...]:
 
 def _per_call(estimate: object) -> str:
     seconds: float | None = getattr(estimate, "seconds", None)
-    return _NONE if seconds is None else milliseconds(seconds)
+    return _NONE if seconds is None else duration(seconds)
 
 
 def _speedup(ratio: Ratio | None) -> str:

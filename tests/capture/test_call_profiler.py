@@ -1,0 +1,62 @@
+"""Profilers of the program and of `--cost`: torch crashes if two of them run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from fullgraph.capture.call_profiler import Profilers
+
+profile = torch.autograd.profiler.profile
+
+
+@pytest.fixture
+def profilers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Profilers]:
+    # Both are put back after the test.
+    monkeypatch.setattr(profile, "_prepare_trace", profile._prepare_trace)
+    monkeypatch.setattr(profile, "__exit__", profile.__exit__)
+    profilers = Profilers()
+    profilers.watch()
+    return profilers
+
+
+def test_only_one_thread_profiles_at_a_time(profilers: Profilers) -> None:
+    first = profilers.start()
+    assert first is not None
+    started = []
+    thread = threading.Thread(target=lambda: started.append(profilers.start()))
+    thread.start()
+    thread.join()
+    assert started == [None]
+    first.stop()
+    second = profilers.start()
+    assert second is not None
+    second.stop()
+
+
+def test_a_profiler_of_the_program_that_is_only_ready_is_left_alone(profilers: Profilers) -> None:
+    # A schedule has steps in which the profiler is ready and has not started.
+    program = torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        schedule=torch.profiler.schedule(wait=0, warmup=1, active=1, repeat=1),
+    )
+    with program:
+        assert profilers.start() is None
+        program.step()
+        assert profilers.start() is None
+    own = profilers.start()
+    assert own is not None
+    own.stop()
+
+
+def test_a_profiler_that_starts_in_a_profiled_call_gets_its_events(profilers: Profilers) -> None:
+    own = profilers.start()
+    assert own is not None
+    with profile() as program:
+        torch.ones(3).sin()
+    own.stop()
+    assert any(event.name == "aten::sin" for event in program.function_events)
+    assert own.read((), {}, None) is None
