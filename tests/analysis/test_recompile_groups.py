@@ -155,6 +155,18 @@ def numbers(*values: object) -> Callable[[], None]:
     return program
 
 
+def dynamic_numbers() -> None:
+    function = compiled(scaled)
+    for value in (1.5, 2.5, 3.5):
+        function(torch.ones(4), value)
+
+
+def equal_sizes() -> None:
+    function = compiled(plus_one, dynamic=True)
+    for size in (4, 5, 6):
+        function(torch.ones(size, 4))
+
+
 def strings() -> None:
     function = compiled(lambda x, mode: x + len(mode))
     for mode in ("sum", "mean"):
@@ -484,6 +496,9 @@ def test_only_settings_and_modes_are_bounded(program: Callable[[], None], bounde
         (backend_per_call, "2 calls of torch.compile share this code and its limit"),
         (parameters, "2 objects share this code and its limit"),
         (numbers(1, 2), "only 2 values so far, but nothing limits them"),
+        (numbers(1.5, 2.5), "dynamic=False"),
+        (dynamic_numbers, "dynamic since compile 0/1, which fits other values"),
+        (equal_sizes, "compiled for calls in which x.size(1) is x.size(0)"),
     ],
     ids=case_name,
 )
@@ -552,6 +567,17 @@ def test_code_for_the_same_keys_tells_what_changed() -> None:
     groups = {group.kind: group for group in groups_of(program)}
     assert groups["keys"].values == ("without 'mask'", "'ids', 'w', 'mask'")
     assert groups["size"].values == ("4", "6", "9")
+
+
+def test_code_for_as_many_keys_tells_that_the_keys_changed() -> None:
+    def program() -> None:
+        function = compiled(lambda d: [d[key] + 1 for key in d])
+        for names in ("a", "ab", "c", "bc"):
+            function({key: torch.ones(4) for key in names})
+
+    groups = {group.kind: group for group in groups_of(program)}
+    assert groups["length"].values == ("1", "2")
+    assert groups["keys"].recompiles == 2
 
 
 def test_each_reason_of_a_function_is_a_group_of_its_own() -> None:

@@ -1,1 +1,2 @@
 NAME = "found through sys.path[0]"
+SHIFT = 3

@@ -1,5 +1,6 @@
 """Recompiles about values that several lines may have written; the comments name the right ones."""
 
+import neighbour
 import torch
 from torch import Tensor, nn
 
@@ -34,6 +35,11 @@ def leveled(x: Tensor) -> Tensor:
 @torch.compile(backend="eager")
 def scaled(x: Tensor) -> Tensor:
     return x * SCALE
+
+
+@torch.compile(backend="eager")
+def shifted(x: Tensor) -> Tensor:
+    return x + neighbour.SHIFT
 
 
 @torch.compile(backend="eager", dynamic=False)
@@ -88,6 +94,11 @@ def main() -> None:
     SCALE = 2
     SCALE = 3  # SCALE
     scaled(x)
+
+    shifted(x)
+    neighbour.SHIFT = 4
+    neighbour.SHIFT = 5  # SHIFT
+    shifted(x)
 
     inner, up, down = counting()
     inner(x)

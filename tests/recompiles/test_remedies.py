@@ -196,6 +196,7 @@ f(torch.ones(3), work(1, 2))
     ("member", "statement", "is_moved"),
     [
         ("scale = 2", "pass", True),
+        ("scale: int = 2", "pass", True),
         ("def grow(self, by=2): return self.scale * by", "pass", True),
         ("seen = []", "c.seen.append(1)", False),
         ("scale = LIMITS[0]", "pass", False),
@@ -216,6 +217,34 @@ def test_a_class_is_moved_only_without_state(
     values = ("Cfg", "another Cfg")
     found = proposed(tmp_path, text, "made_once", kind="type", values=values, source="L['cfg']")
     assert edited(found).startswith("import torch\nLIMITS = [3]\n@torch") == is_moved
+
+
+@pytest.mark.parametrize(
+    ("decorator", "member", "is_moved"),
+    [
+        ("@dataclass", "x: int", True),
+        ("@dataclass(frozen=True)", "x: int = 2", True),
+        ("@dataclass", "x: list = []", False),
+        ("@register", "x: int", False),
+    ],
+)
+def test_a_dataclass_is_moved_if_its_defaults_are_constants(
+    tmp_path: Path, decorator: str, member: str, is_moved: bool
+) -> None:
+    text = CLASS.format(member=member, statement="pass")
+    text = text.replace("    class Cfg", f"    {decorator}\n    class Cfg")
+    text = text.replace("import torch\n", "import torch\nfrom dataclasses import dataclass\n")
+    found = proposed(tmp_path, text, "made_once", kind="type", values=("Cfg",), source="L['cfg']")
+    assert f"\n{decorator}\nclass Cfg:" in edited(found) or not is_moved
+    assert bool(edited(found)) == is_moved
+
+
+def test_an_index_of_a_loop_over_a_range_is_an_integer(tmp_path: Path) -> None:
+    text = INDEX.format(body="return table[i] * 2", index="0")
+    text = text.replace("for j in range(3):\n    i = 0", "for i in torch.arange(3):")
+    notes = ("the value of a 0-d tensor",)
+    found = proposed(tmp_path, text, "index_with_tensor", kind="int", name="i", notes=notes)
+    assert "table[i[None]][0] * 2" in edited(found)
 
 
 def test_a_class_that_uses_a_hidden_name_is_not_moved(tmp_path: Path) -> None:
@@ -387,9 +416,168 @@ def test_unbacked_sizes_come_last(tmp_path: Path) -> None:
     found = proposed(tmp_path, text, "mark_unbacked", values=("1", "2"))
     assert found is not None
     assert found.comes_last
+    # Other functions may have an argument of the same name.
     sources = proposed(tmp_path, text, "unbacked_sources", values=("1", "2"))
     assert sources is not None
     assert not sources.can_be_replayed
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "value", "statement"),
+    [
+        ("x", "return torch.relu(x)", "make()", "\ntorch._dynamo.maybe_mark_dynamic(x, 0)\n"),
+        ("x", "return x.softmax(0)", "make()", "\ntorch._dynamo.maybe_mark_dynamic(x, 0)\n"),
+        ("x", "return x + 1", "torch.ones(3)", "\ntorch._dynamo.maybe_mark_dynamic(x, 0)\n"),
+        # Another call may pass None, or an array of NumPy.
+        ("x", "return x + 1", "make()", "if isinstance(x, torch.Tensor):\n    torch._dynamo."),
+        ("x", "return 1 if x is None else x.exp()", "make()", "if isinstance(x, torch.Tensor):"),
+    ],
+)
+def test_only_tensors_are_marked(
+    tmp_path: Path, parameters: str, body: str, value: str, statement: str
+) -> None:
+    text = f"import torch\nx = {value}\n@torch.compile\ndef f({parameters}):\n    {body}\nf(x)\n"
+    assert statement in edited(proposed(tmp_path, text, "maybe_mark_dynamic"))
+
+
+def test_an_item_that_another_call_may_not_have_is_not_marked(tmp_path: Path) -> None:
+    text = "import torch\nb = make()\n@torch.compile\ndef f(b):\n    {body}\nf(b)\n"
+    facts = {"source": "L['b']['x']", "name": "b['x']"}
+    always, sometimes = "return b['x'].exp()", "return b['x'].exp() if 'x' in b else 0"
+    found = proposed(tmp_path, text.format(body=always), "maybe_mark_dynamic", **facts)
+    assert "maybe_mark_dynamic(b['x'], 0)" in edited(found)
+    assert proposed(tmp_path, text.format(body=sometimes), "maybe_mark_dynamic", **facts) is None
+
+
+NUMBER = """\
+import torch
+@torch.compile
+def f(x, n):
+    {body}
+for n in {values}:
+    x = {x}
+    f(x, n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "x", "values", "passes"),
+    [
+        ("float", "return x * n", "torch.ones(3)", "(0.5, 0.6)", "torch.tensor(n, dtype=torch.fl"),
+        ("float", "return x.exp() / n", "make()", "(0.5, 0.6)", "torch.tensor(n, dtype=torch.fl"),
+        ("int", "return x * n", "make()", "numbers", "torch.as_tensor(n)"),
+        # Integers would become float64, a tensor would lose its gradient.
+        ("float", "return x * n", "torch.arange(3)", "(0.5, 0.6)", ""),
+        ("float", "return x.exp() / n", "make()", "numbers", ""),
+        # It is returned, decides something, or is used as a number.
+        ("int", "return x * n, n", "make()", "numbers", ""),
+        ("int", "return x * n if x.ndim else x[:n]", "make()", "numbers", ""),
+        ("int", "return x[:n] * n", "make()", "numbers", ""),
+    ],
+)
+def test_a_number_becomes_a_tensor_only_where_it_is_computed_with(
+    tmp_path: Path, kind: str, body: str, x: str, values: str, passes: str
+) -> None:
+    text = NUMBER.format(body=body, x=x, values=values)
+    facts = {"source": "L['n']", "name": "n", "dim": None}
+    found = proposed(tmp_path, text, "number_as_tensor", kind=kind, **facts)
+    changed = found is not None and bool(found.files)
+    assert changed == bool(passes)
+    assert passes in (edited(found) if changed else "")
+
+
+ATTRIBUTE = """\
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+        self.scale = 0.0
+    def f(self, x):
+        {body}
+model = Model()
+for n in range(3):
+    model.scale = {value}
+    {other}
+    model.f(torch.ones(3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "value", "other", "is_patched"),
+    [
+        ("float", "return self.linear(x) * self.scale", "0.1 * n", "pass", True),
+        ("int", "return x + self.scale", "n", "model.scale += 1", True),
+        ("float", "return x * self.scale", "0.1 * n", "pass", False),
+        ("float", "return self.linear(x) * self.scale", "rates[n]", "pass", False),
+        ("float", "return self.linear(x) * self.scale", "0.1 * n", "print(model.scale)", False),
+        ("float", "return self.linear(x) * self.scale", "0.1", "vars(model)", False),
+        ("int", "return x[: self.scale]", "n", "pass", False),
+        ("int", "return x + self.scale", "n", "model.scale *= 0.5", False),
+    ],
+)
+def test_an_attribute_becomes_a_tensor_only_if_nothing_needs_a_number(
+    tmp_path: Path, kind: str, body: str, value: str, other: str, is_patched: bool
+) -> None:
+    text = ATTRIBUTE.format(body=body, value=value, other=other)
+    facts = {"place": "attribute", "source": "L['self'].scale", "name": "self.scale", "dim": None}
+    found = proposed(tmp_path, text, "attribute_as_tensor", kind=kind, **facts)
+    result = edited(found)
+    assert (f"model.scale = torch.tensor({value}, dtype=" in result) == is_patched
+    assert ("self.scale = torch.tensor(0.0, dtype=" in result) == is_patched
+
+
+@pytest.mark.skipif(
+    not (has_feature("shapes_spec=") or has_feature("dynamic_shapes=")), reason="torch lacks it"
+)
+def test_sizes_are_declared_in_place_of_dynamic(tmp_path: Path) -> None:
+    text = MARKED.format(more="", result="head(x)", value="torch.ones(n, 2)")
+    text = text.replace("def f(", "@torch.compile(dynamic=False)\ndef f(")
+    found = proposed(tmp_path, text, "shapes_spec", values=("1", "2"))
+    assert '={"x": TensorSpec([ShapeVar("x_0"), None])})\ndef f(' in edited(found)
+    assert "dynamic=" not in edited(found)
+    assert found is not None
+    assert found.comes_last
+    assert proposed(tmp_path, text.replace("(n, 2)", "(shape)"), "shapes_spec") is None
+
+
+def test_a_size_that_comes_back_is_specialized(tmp_path: Path) -> None:
+    text = MARKED.format(more="", result="head(x)", value="torch.ones(n, 2)")
+    values = ("8", "3", "8", "4")
+    found = edited(proposed(tmp_path, text, "specialize_on", values=values))
+    assert "mark_dynamic(x, 0, specialize_on=[lambda size: size == 8])" in found
+    assert proposed(tmp_path, text, "specialize_on", values=("8", "3")) is None
+    branches = text.replace("head(x)", "head(x) if check else x")
+    assert edited(proposed(tmp_path, branches, "specialize_on", values=values)) == ""
+
+
+def test_a_size_that_was_equal_to_another_one_is_static(tmp_path: Path) -> None:
+    text = MARKED.format(more="", result="head(x)", value="torch.ones(n, 2)")
+    facts = {"values": ("x.size(0)", "2"), "dim": 1}
+    found = proposed(tmp_path, text, "mark_static", notes=("dynamic=True",), **facts)
+    assert "    torch._dynamo.mark_static(x, 1)\n    f(x)" in edited(found)
+    assert proposed(tmp_path, text, "mark_static", **facts) is None
+    sources = proposed(tmp_path, text, "static_sources", notes=("dynamic=True",), **facts)
+    assert (sources is not None) == has_feature("static_sources")
+
+
+def test_what_is_created_again_gets_no_higher_limit(tmp_path: Path) -> None:
+    text = CLASS.format(member="seen = []", statement="pass")
+    facts = {"kind": "type", "refused": 1, "limit": "recompile_limit", "values": ("Cfg",)}
+    again = ("the class is created again",)
+    assert proposed(tmp_path, text, "recompile_limit", **facts) is not None
+    assert proposed(tmp_path, text, "recompile_limit", notes=again, **facts) is None
+
+
+def test_a_lambda_is_made_once_if_it_uses_nothing_else(tmp_path: Path) -> None:
+    text = "import torch\ndef f(x):\n    return x\ndef run(x, kept):\n    return torch.compile("
+    text += "f, backend=lambda graph, inputs: {})(x)\nrun(torch.ones(2), [])\n"
+    facts = {"kind": "backend", "place": "torch", "values": ()}
+    found = edited(proposed(tmp_path, text.format("graph.forward"), "made_once", **facts))
+    assert "\nmade_backend = lambda graph, inputs: graph.forward\n\n\ndef run(" in found
+    assert "torch.compile(f, backend=made_backend)(x)" in found
+    kept = proposed(tmp_path, text.format("kept.append(graph) or graph"), "made_once", **facts)
+    assert edited(kept) == ""
 
 
 def source_file(text: str) -> SourceFile:

@@ -130,16 +130,18 @@ def _closest(event: Recompile) -> Sequence[GuardChange]:
     return sorted(closest, key=lambda change: (_PLACES.index(change.place), len(change.source)))
 
 
-def _distance(failure: GuardFailure) -> tuple[int, int]:
+def _distance(failure: GuardFailure) -> tuple[int, int, bool]:
     """Return how much changed: first what is no number, because that code is for other inputs.
 
     Then the guards that failed, also those inside of another container. A mode counts once, though
-    the guard of every tensor fails. What has no name counts more.
+    the guard of every tensor fails, and so do the keys of a dictionary, each of which has a guard.
+    What has no name counts more. A dictionary of another length also has other keys.
     """
     changes = sum(1 if change.before else 10 for change in failure.changes)
-    has_mode = any(change.place == "torch" for change in failure.changes)
+    counts_once = any(each.place == "torch" or each.kind == "keys" for each in failure.changes)
     others = sum(change.kind not in _NUMBERS for change in failure.changes)
-    return others, changes if has_mode else max(changes, len(failure.failed))
+    has_length = any(change.kind == "length" for change in failure.changes)
+    return others, changes if counts_once else max(changes, len(failure.failed)), has_length
 
 
 def _from_text(event: Recompile) -> GuardChange:
@@ -190,7 +192,7 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
         notes=(
             *_notes(found, calls),
             *_notes_on_size(size),
-            *_notes_on_future(found, None if bounded else why_not_bounded(newest, values)),
+            *_notes_on_future(found, None if bounded else _why_not_bounded(state, found, values)),
         ),
     )
 
@@ -205,6 +207,18 @@ def _specialized_size(
         if is_same and size.specialized_to and function == (code.file, code.line, code.function):
             return size
     return None
+
+
+def _why_not_bounded(state: AnalysisState, found: _Recompiles, values: Sequence[str]) -> str | None:
+    """Return why few recompiles may become many, or that a number is dynamic from now on."""
+    newest = found.changes[-1]
+    compiles = {event.compile for _, event in found.done}
+    for size in state.result(list_dynamic_sizes):
+        is_same = (size.source, size.dim) == (newest.source, newest.dim)
+        if is_same and size.since in compiles and not size.specialized_to:
+            values_ = "values" if newest.kind == "float" else "values than 0 and 1"
+            return f"dynamic since compile {size.since}, which fits other {values_}"
+    return why_not_bounded(newest, values)
 
 
 def _specialized_at(
@@ -224,9 +238,13 @@ def _values(changes: Sequence[GuardChange]) -> tuple[str, ...]:
 
 def _notes(found: _Recompiles, calls: FunctionCalls) -> Iterator[str]:
     newest_event = found.members[-1].recompile
-    if newest_event.dynamic is not None and found.changes[-1].kind in ("size", "int", "stride"):
+    if newest_event.dynamic is not None and found.changes[-1].kind in _NUMBERS:
         yield f"dynamic={newest_event.dynamic}"
     yield from dict.fromkeys(change.note for change in found.changes if change.note)
+    first = found.changes[0]
+    if first.kind == "size" and ".size(" in first.before:
+        # Sizes that were equal have one symbol.
+        yield f"compiled for calls in which {first.name}.size({first.dim}) is {first.before}"
     if any(_is_zero_or_one(change) for change in found.changes):
         yield "0 and 1 are specialized even if a size is dynamic"
     if found.tied:

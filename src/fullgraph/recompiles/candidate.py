@@ -34,6 +34,8 @@ class Candidate(Struct, frozen=True):
     eager_first_calls: bool = False
     # The function whose first call may return tensors that need gradients now.
     warmed_up: str = ""
+    # Whether it helps from the second run on: the first one writes a profile.
+    needs_profile: bool = False
     # Whether it is shown after all others that help: other code that is added later may raise.
     comes_last: bool = False
     # What could go wrong; only for unsafe remedies.

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
+from fullgraph.analysis.user_lines.program_files import find_program_files
 from fullgraph.analysis.user_lines.source_file import SourceFile, open_source
 from fullgraph.model.events import Call, Code, Compile, Frame, GuardChange, Recompile
 from fullgraph.model.owners import YOURS, Owners
@@ -55,6 +56,16 @@ class ProgramContext:
         if path not in self._files:
             self._files[path] = open_source(path, 0.0)
         return self._files[path]
+
+    @cached_property
+    def program_files(self) -> list[SourceFile]:
+        """All files of the user's program; empty if one of them cannot be read."""
+        compiled = [event.code.file for event in self._events() if isinstance(event, Compile)]
+        callers = [call.caller.file for call in self._calls if call.caller is not None]
+        seen = [path for path in dict.fromkeys([self.main_file, *compiled, *callers]) if path]
+        folders = [session.header.directory for session in self._sessions]
+        found = find_program_files(seen, folders, self._owners, self.source)
+        return found.files if found.complete else []
 
     def is_yours(self, path: str) -> bool:
         """Return whether a file is the user's own."""
@@ -140,6 +151,12 @@ class ProgramContext:
                 return []
             found[node[0].path, node[1].lineno, node[1].col_offset] = node
         return list(found.values())
+
+    @property
+    def compiles_one_function(self) -> bool:
+        """Whether the program compiles only one function."""
+        codes = [event.code for event in self._events() if isinstance(event, Compile)]
+        return len({(code.file, code.line, code.function) for code in codes}) == 1
 
     def has_fullgraph(self, group: RecompileGroup) -> bool:
         """Return whether a graph break in the function of a group may be an error."""

@@ -35,6 +35,8 @@ class ReplayRequest(Struct, frozen=True):
     reference: str = ""
     # The functions whose first call may differ in whether its results need gradients.
     warmed_up: tuple[str, ...] = ()
+    # The folder in which torch keeps what it learns for the next run; empty for its own.
+    profile: str = ""
     # The program is stopped when it has compiled this often.
     max_compiles: int | None = None
 

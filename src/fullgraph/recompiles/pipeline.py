@@ -18,7 +18,7 @@ from fullgraph.errors import FullgraphError
 from fullgraph.fix.model import FixPlan
 from fullgraph.fix.report.diff import plan_diff
 from fullgraph.fix.source.edits import FileEdits, combine_edits
-from fullgraph.model.report import RecompileGroup, Report
+from fullgraph.model.report import Report
 from fullgraph.model.results import RESULTS_SUFFIX, CompiledAt, RunStart, read_records
 from fullgraph.model.session import Session, load_all
 from fullgraph.recompiles.candidate import Candidate
@@ -207,7 +207,7 @@ def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main
         GroupAdvice(
             each.group,
             tuple(_remedy(tried) for tried in found),
-            _why(each.group, found, problem),
+            _why(each, found, problem),
         )
         for each, found in zip(searches, chosen, strict=True)
     )
@@ -293,9 +293,9 @@ def plan_of(candidate: Candidate) -> FixPlan:
     return FixPlan({path: FileEdits(path, combine_edits(files)) for path, files in by_path.items()})
 
 
-def _why(group: RecompileGroup, found: Sequence[Tried], problem: str) -> str:
-    if group.bounded:
+def _why(search: GroupSearch, found: Sequence[Tried], problem: str) -> str:
+    if search.group.bounded or found:
         return ""
-    if found:
-        return ""
-    return problem or "no remedy that was tried helps"
+    if problem:
+        return problem
+    return "no remedy that was tried helps" if search.tried else "no remedy is known"

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from fullgraph.errors import FullgraphError
 from fullgraph.fix.source.edits import FileEdits, apply_edits, combine_edits
@@ -50,6 +51,7 @@ class Replayer:
         self._target = tuple(target)
         self._folder = TemporaryDirectory(prefix="fullgraph-")
         self._count = 0
+        self._is_ready = False
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Replayer:
@@ -91,11 +93,11 @@ class Replayer:
     ) -> Replay:
         """Run the program with all of some remedies.
 
+        It runs twice if one of them needs a profile; only the second run counts.
         EditConflictError or ReplayError is raised if they do not go together.
         """
-        self._count += 1
-        folder = Path(self._folder.name) / str(self._count)
-        folder.mkdir()
+        needs_profile = any(each.needs_profile for each in candidates)
+        folder = self._new_folder()
         request = ReplayRequest(
             target=self._target,
             folder=str(folder),
@@ -107,16 +109,31 @@ class Replayer:
             reference=str(reference or ""),
             max_compiles=max_compiles,
             warmed_up=tuple(each.warmed_up for each in candidates if each.warmed_up),
+            profile=str(self._new_folder()) if needs_profile else "",
         )
+        if needs_profile:
+            first = self._new_folder()
+            # It compiles as often as without a profile.
+            self._send(replace(request, folder=str(first), max_compiles=None))
+            profiled = _read(first)
+            if profiled.outcome.status != "done":
+                return profiled
         self._send(request)
         return _read(folder)
+
+    def _new_folder(self) -> Path:
+        self._count += 1
+        folder = Path(self._folder.name) / str(self._count)
+        folder.mkdir()
+        return folder
 
     def _send(self, request: ReplayRequest) -> None:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise ReplayError("this system cannot fork processes")
-        if self._count == 1:
+        if not self._is_ready:
             _await_line(process.stdout.fileno(), _START_SECONDS)
+            self._is_ready = True
         try:
             process.stdin.write(json.encode(request) + b"\n")
             process.stdin.flush()

@@ -73,6 +73,8 @@ class _Run:
         """Put the remedy in place and start to observe."""
         request = self._request
         _close_streams()
+        if request.profile:
+            os.environ["TORCHINDUCTOR_CACHE_DIR"] = request.profile
         _seed(request)
         os.environ[MEASURE_VARIABLE] = "calls"
         child_process.start(request.folder)

@@ -44,6 +44,20 @@ def with_option(
     return tuple(FileEdits(path, tuple(edits)) for path, edits in by_file.items())
 
 
+def with_option_for(
+    calls: Sequence[tuple[SourceFile, ast.expr]], old: str, name: str, value: str
+) -> tuple[FileEdits, ...]:
+    """Set an option of some calls of `torch.compile` in place of another one that they may have."""
+    others = [each for each in calls if keyword_of(each[1], old) is None]
+    files = list(with_option(others, name, value))
+    for file, call in calls:
+        if (keyword := keyword_of(call, old)) is not None:
+            edit = Edit(*span(file.text, keyword), f"{name}={value}")
+            files.append(FileEdits(file.path, (edit,)))
+    options = [each for _, call in calls if isinstance(call, ast.Call) for each in call.keywords]
+    return () if any(each.arg is None for each in options) else tuple(files)
+
+
 def _option_edit(text: str, call: ast.expr, name: str, value: str | None) -> Edit | None:
     keyword = keyword_of(call, name)
     if keyword is None:

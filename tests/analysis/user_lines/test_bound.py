@@ -149,6 +149,24 @@ def test_starred_and_keyword_parameters_of_the_function() -> None:
     assert lines_of(program, Slot("rest", position=1)) == [None]
 
 
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("y = {'k': 1}\nf(y)", "y = {'k': 1}"),
+        ("y = {'k': 1}\nfor n in [2, 3]:\n    y['k'] = n\n    f(y)", "y['k'] = n"),
+        ("y = {'k': 1}\ny['k'] = 2\nf(y)", "y['k'] = 2"),
+        ("y = {'k': 1}\ny['other'] = 2\nf(y)", "y = {'k': 1}"),
+        ("y = {'k': 1}\nf(y)\ny['k'] = 2", None),
+        ("for n in [2, 3]:\n    y = {'k': n}\n    if n > 2:\n        y['k'] = 5\n    f(y)", None),
+        ("y = {'k': 1}\ny['k'] = 2\ny['k'] = 3\nf(y)", None),
+        ("y = {'k': 1}\ny.update(k=2)\nf(y)", None),
+        ("y = {'k': 1}\nname = 'k'\ny[name] = 2\nf(y)", None),
+    ],
+)
+def test_an_item_has_the_line_that_stored_it(program: str, line: str | None) -> None:
+    assert lines_of(program, Slot("x", key="k"))[-1] == line
+
+
 def test_dynamo_names_the_parameter_and_the_part_of_it() -> None:
     assert slot_of("L['x']") == Slot("x")
     assert slot_of("L['args'][0]") == Slot("args", position=0)

@@ -72,6 +72,13 @@ def user_lines(state: AnalysisState, members: Sequence[GroupMember]) -> UserLine
         for member in chosen
         if is_written(member.change)
     )
+    if written_at is None:
+        # The object that has the attribute may be new in each call.
+        bound_at = bound_at or _most_frequent(
+            sources.binding(member).line
+            for member in chosen
+            if member.change.place == "attribute" and member.change.source.startswith("L['")
+        )
     also = dict.fromkeys(frame for _, frame in called if frame not in (None, called_at))
     return UserLines(called_at, bound_at, written_at, tuple(each for each in also if each))
 

@@ -36,6 +36,10 @@ _PASSES_ON = re.compile(
     r"[/\\]torch[/\\](_dynamo[/\\]\w+|nn[/\\]modules[/\\]module|utils[/\\]_contextlib)\.py$"
 )
 _COMPREHENSION_FRAMES = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+_WRITE_ITEMS = frozenset(
+    {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault",
+     "sort", "update"}
+)  # fmt: skip
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 # Python calls these by another name than the one in the source.
 _IMPLICIT = frozenset({"forward", "__call__", "<lambda>"})
@@ -95,6 +99,8 @@ class BindingFinder:
         skip_first = _is_method(file, function) and not _names_class(call, file, function)
         for argument in arguments_for(call, function, slot, skip_first):
             found = self._argument(number, caller, call, argument, file)
+            if found is not None and _has_item(function, slot):
+                return _last_store(caller, call, argument.value, slot, found)
             if found is not None:
                 return found
         return None
@@ -324,6 +330,59 @@ def _calls(call: ast.Call, function: Function, file: SourceFile) -> bool:
     if origin in ("functools", "itertools", "operator", "torch"):
         return False
     return name == function_name(function) or "partial" not in file.text
+
+
+def _has_item(function: Function, slot: Slot) -> bool:
+    """Return whether a slot is an item of one argument, and not one of several arguments."""
+    collecting = [each.arg for each in (function.args.vararg, function.args.kwarg) if each]
+    is_item = slot.key is not None or slot.position is not None
+    return is_item and slot.parameter not in collecting
+
+
+def _last_store(
+    file: SourceFile, call: ast.Call, value: ast.expr, slot: Slot, bound: Frame
+) -> Frame | None:
+    """Return what wrote an item of a container last, whose name was bound at a line.
+
+    None if that is not clear: there may be several writes, and the name may be bound in each round.
+    """
+    key: object = slot.position if slot.key is None else slot.key
+    name = value.id if isinstance(value, ast.Name) else ""
+    stores = [
+        node
+        for node in file.nodes
+        if isinstance(node, ast.Subscript | ast.Call) and _may_store(node, name, key)
+    ]
+    if not stores:
+        return bound
+    store = stores[0]
+    is_known = isinstance(store, ast.Subscript) and isinstance(store.slice, ast.Constant)
+    if len(stores) > 1 or not is_known or file.scope_of(store) is not file.scope_of(call):
+        return None
+    loop = _outermost_loop(file, call)
+    is_repeated = loop is not None and _is_inside(bound, file, loop)
+    is_between = bound.file == file.path and bound.line < store.lineno
+    is_reached = loop is not None or store.lineno < call.lineno
+    statement = file.parents.get(id(store))
+    if is_repeated or not is_between or not is_reached or not isinstance(statement, ast.stmt):
+        return None
+    return file.frame(statement)
+
+
+def _may_store(node: ast.Subscript | ast.Call, name: str, key: object) -> bool:
+    """Return whether a node may write an item of the container with a name."""
+    if isinstance(node, ast.Call):
+        function = node.func
+        return (
+            isinstance(function, ast.Attribute)
+            and isinstance(function.value, ast.Name)
+            and function.value.id == name
+            and function.attr in _WRITE_ITEMS
+        )
+    is_store = not isinstance(node.ctx, ast.Load)
+    is_same = isinstance(node.value, ast.Name) and node.value.id == name
+    is_other = isinstance(node.slice, ast.Constant) and node.slice.value != key
+    return is_store and is_same and not is_other
 
 
 def _is_method(file: SourceFile, function: Function) -> bool:

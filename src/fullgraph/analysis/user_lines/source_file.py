@@ -88,12 +88,11 @@ class SourceFile:
 
     def function_of(self, code: Code) -> Function | None:
         """Return the definition of a function that was compiled; None if it is not there."""
-        found = [
-            node
-            for node in self.functions
-            if function_name(node) == code.function
-            and code.line in (_first_line(node), node.lineno)
-        ]
+        named = [node for node in self.functions if function_name(node) == code.function]
+        found = [node for node in named if code.line in (_first_line(node), node.lineno)]
+        if not found and code.resumed_at is not None:
+            # The code after a graph break starts where it resumes.
+            found = [node for node in named if _has_line(node, code.resumed_at)]
         return found[0] if len(found) == 1 else None
 
     def scope_of(self, node: ast.AST) -> Scope | None:
@@ -212,6 +211,10 @@ def _first_line(node: Function) -> int:
     """Return the line that Python counts as the first of a function: that of a decorator."""
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
     return min([node.lineno, *(each.lineno for each in decorators)])
+
+
+def _has_line(node: Function, line: int) -> bool:
+    return _first_line(node) <= line <= (node.end_lineno or node.lineno)
 
 
 def _last_line(node: ast.expr) -> int:

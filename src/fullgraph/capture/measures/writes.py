@@ -201,6 +201,9 @@ class WriteTracer:
         if store.scope == "attribute":
             names = self._names["attribute"] | self._names["global"]
             return store.name in names or store.name in _DEFAULT_NAMES
+        if store.scope == "global" and store.name in self._names["attribute"]:
+            # For another file, a global is an attribute of the module.
+            return True
         return store.name in self._names[store.scope]
 
     def _note_arguments(self, plan: _Plan, frame: FrameType) -> None:
@@ -294,7 +297,7 @@ class WriteTracer:
             case "local":
                 return self._bound_in_caller(watch, wrapper)
             case "global":
-                return self._written_global(watch)
+                return self._written_global(watch.file, watch.name)
             case "cell":
                 return self._written_cell(watch, wrapper)
             case "attribute":
@@ -311,12 +314,12 @@ class WriteTracer:
             return None
         return self._bound.get((id(frame), watch.name))
 
-    def _written_global(self, watch: Watch) -> Frame | None:
-        written = self._globals.get((watch.file, watch.name))
+    def _written_global(self, file: str, name: str) -> Frame | None:
+        written = self._globals.get((file, name))
         if written is None or written.names is None:
             return None
         # Something else may have written it since.
-        return written.frame if written.names.get(watch.name) is written.value else None
+        return written.frame if written.names.get(name) is written.value else None
 
     def _written_cell(self, watch: Watch, wrapper: FrameType) -> Frame | None:
         written = self._cells.get((watch.file, watch.name))
@@ -331,6 +334,8 @@ class WriteTracer:
             return self._written_for_class(watch)
         match = _ATTRIBUTE.match(watch.source)
         holder = _UNKNOWN if match is None else _evaluate(match[1], wrapper)
+        if isinstance(holder, ModuleType):
+            return self._written_global(getattr(holder, "__file__", None) or "", watch.name)
         kept = self._attributes.get((id(holder), watch.name))
         if kept is None or (watch.after_first_call and kept[1].calls < first):
             return None

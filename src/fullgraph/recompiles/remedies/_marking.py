@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from fullgraph.analysis.user_lines.bindings import parameters_of
@@ -10,7 +11,12 @@ from fullgraph.fix.source.torch_ops import TENSOR_TUPLES
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
-from fullgraph.recompiles.remedies._certain import has_certain_rank, only_binding
+from fullgraph.recompiles.remedies._certain import (
+    certain_rank,
+    is_tensor,
+    only_binding,
+)
+from fullgraph.recompiles.remedies._operands import needs_tensor
 from fullgraph.recompiles.remedies._paths import calls_in, has_one_path
 from fullgraph.recompiles.remedies._rewrites import function_source, uses_of
 from fullgraph.recompiles.source_changes import (
@@ -21,14 +27,23 @@ from fullgraph.recompiles.source_changes import (
     statements_before,
 )
 
+_ARGUMENT = re.compile(r"L\['(\w+)'\](.*)")
+
 
 def marked_sizes(
-    group: RecompileGroup, context: ProgramContext, function: str
+    group: RecompileGroup,
+    context: ProgramContext,
+    function: str,
+    options: str = "",
+    sizes: dict[str, list[int]] | None = None,
 ) -> Iterator[Candidate]:
-    """Yield the candidate that marks all sizes of arguments that change in a group."""
+    """Yield the candidate that marks all sizes of arguments that change in a group, or others.
+
+    `options` follow the dimensions in each call of the function.
+    """
     if group.kind not in ("size", "int") or group.place != "argument":
         return
-    sizes = argument_sizes(group, context)
+    sizes = argument_sizes(group, context) if sizes is None else sizes
     if group.kind == "int" and not sizes:
         return
     marked: list[tuple[PassedArgument, Callable[[str], list[str]]]] = []
@@ -37,9 +52,14 @@ def marked_sizes(
         passed = passed_arguments(group, context, source)
         if not passed:
             return
+        is_needed = _is_needed(group, context, source)
         for each in passed:
-            marking = _marking(function, each.suffix, dims)
-            marked.append((each, marking))
+            is_certain = is_needed or (not each.suffix and is_tensor(each.file, each.value))
+            if each.suffix and not is_certain:
+                # Another call may pass a container without this item.
+                return
+            marking = _marking(function, each.suffix, dims, options)
+            marked.append((each, marking if is_certain else _if_tensor(marking)))
             name = each.text if is_plain(each.value) else _name(source)
             statements += marking(name)
     files = statements_before(marked, ["import torch._dynamo"])
@@ -47,6 +67,25 @@ def marked_sizes(
         return
     shown = "; ".join(dict.fromkeys(statements))
     yield Candidate(f"{shown}  before the call", where=marked[0][0].frame, files=files)
+
+
+def _is_needed(group: RecompileGroup, context: ProgramContext, source: str) -> bool:
+    """Return whether each call certainly passes a tensor: the function fails without one."""
+    found = function_source(group, context)
+    match = _ARGUMENT.fullmatch(source)
+    if found is None or match is None:
+        return False
+    collecting = (found[1].args.vararg, found[1].args.kwarg)
+    is_collected = match[1] in [each.arg for each in collecting if each is not None]
+    return not is_collected and needs_tensor(*found, f"{match[1]}{match[2]}")
+
+
+def _if_tensor(marking: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
+    """Mark only tensors: other calls may pass None."""
+    return lambda expression: [
+        f"if isinstance({expression}, torch.Tensor):",
+        *(f"    {each}" for each in marking(expression)),
+    ]
 
 
 def sizes_are_free(group: RecompileGroup, context: ProgramContext) -> bool:
@@ -74,15 +113,17 @@ def _gives_tensors(call: ast.Call) -> bool:
 def _goes_nowhere_else(passed: PassedArgument) -> bool:
     file, value = passed.file, passed.value
     if not isinstance(value, ast.Name):
-        return has_certain_rank(file, value)
+        return certain_rank(file, value) is not None
     bound = only_binding(file, value)
     reads = [node for node in uses_of(file.tree, value.id) if isinstance(node.ctx, ast.Load)]
     others = [node for node in reads if node is not value and only_binding(file, node) is bound]
-    return has_certain_rank(file, value) and not others
+    return certain_rank(file, value) is not None and not others
 
 
-def _marking(function: str, suffix: str, dims: Sequence[int]) -> Callable[[str], list[str]]:
-    return lambda expression: [f"{function}({expression}{suffix}, {_dims(dims)})"]
+def _marking(
+    function: str, suffix: str, dims: Sequence[int], options: str
+) -> Callable[[str], list[str]]:
+    return lambda expression: [f"{function}({expression}{suffix}, {_dims(dims)}{options})"]
 
 
 def _dims(dims: Sequence[int]) -> str:

@@ -90,6 +90,33 @@ def _called(file: SourceFile, call: ast.Call) -> list[Function] | None:
     return [] if _is_of_torch(file, function) or function.attr in _METHODS else None
 
 
+def calls_module_of_torch(
+    file: SourceFile, call: ast.Call, names: frozenset[str] | None = None
+) -> bool:
+    """Return whether a call is that of a module of torch, such as `self.linear(x)`.
+
+    With `names`, it must be of one of these classes.
+    """
+    function = call.func
+    if isinstance(function, ast.Name):
+        bound = only_binding(file, function)
+        bindings = [] if bound is None else [bound]
+    elif isinstance(function, ast.Attribute) and ast.unparse(function.value) == "self":
+        bindings = _writes_of(file, function.attr)
+    else:
+        return False
+    if not _is_module_of_torch(file, bindings):
+        return False
+    made = [each.value for each in bindings if isinstance(each, ast.Assign)]
+    return names is None or all(
+        isinstance(each, ast.Call) and _last_name(each.func) in names for each in made
+    )
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def _is_free(file: SourceFile, name: ast.Name) -> bool:
     """Return whether a name is bound nowhere in the file."""
     scopes = [file.tree, *file.functions]

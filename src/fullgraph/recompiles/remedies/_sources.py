@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 from fullgraph.model.events import GuardChange
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.context import ProgramContext
 
 _KINDS = ("size", "int", "float")
+# The value of a size that has the symbol of another one.
+_SIZE = re.compile(r"(\w+)\.size\((\d+)\)")
 
 
 def changing_sources(
@@ -29,3 +32,16 @@ def _entries(changes: Iterable[GuardChange], with_dims: bool) -> list[str]:
 
 def _entry(source: str, dim: int | None, with_dims: bool) -> str:
     return f"{source}:{dim}" if with_dims and dim is not None else source
+
+
+def equal_sizes(group: RecompileGroup) -> Iterator[dict[str, list[int]]]:
+    """Yield what could be static if two sizes were equal at first: the one, then the other.
+
+    Both are dynamic, and have one symbol.
+    """
+    is_size = group.kind == "size" and group.place == "argument" and group.dim is not None
+    other = _SIZE.fullmatch(group.values[0]) if group.values else None
+    if not is_size or group.dim is None or other is None or "dynamic=True" not in group.notes:
+        return
+    yield {group.source: [group.dim]}
+    yield {f"L['{other[1]}']": [int(other[2])]}

@@ -19,6 +19,8 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.Assign
 
 _BASES = words("object typing.NamedTuple torch.nn.Module")
 _DECORATORS = words("property staticmethod")
+_CLASS_DECORATORS = words("dataclass dataclasses.dataclass")
+_CLASS_FACTORIES = words("collections.namedtuple dataclasses.make_dataclass typing.NamedTuple")
 # With these, a class or function is compared, or its attributes are written, without its name.
 _TELLING_NAMES = words("cls delattr id setattr type vars")
 _TELLING_ATTRIBUTES = words("__class__ __dict__ __qualname__ __subclasses__")
@@ -48,7 +50,7 @@ def has_no_state(file: SourceFile, definition: Definition) -> bool:
             return _is_plain_class(file, definition)
         case ast.Assign(value=ast.Call(func=function, args=arguments, keywords=[])):
             name = qualified_name(function, file.imports)
-            is_known = name in ("collections.namedtuple", "typing.NamedTuple")
+            is_known = name in _CLASS_FACTORIES
             return is_known and all(_is_literal(each) for each in arguments)
     return False
 
@@ -115,10 +117,19 @@ def _only_used_to_make(file: SourceFile, definition: Definition) -> bool:
 
 def _is_plain_class(file: SourceFile, definition: ast.ClassDef) -> bool:
     bases = [qualified_name(each, file.imports) for each in definition.bases]
-    is_plain = not definition.keywords and not definition.decorator_list
+    decorators = [_decorator(file, each) for each in definition.decorator_list]
+    is_plain = not definition.keywords and _CLASS_DECORATORS.issuperset(decorators)
     return is_plain and _BASES.issuperset(bases) and all(
         _is_plain_member(file, each) for each in definition.body
     )  # fmt: skip
+
+
+def _decorator(file: SourceFile, node: ast.expr) -> str:
+    """Return the name of a decorator; empty if its arguments are not all constants."""
+    if not isinstance(node, ast.Call):
+        return qualified_name(node, file.imports)
+    is_constant = not node.args and all(_is_immutable(each.value) for each in node.keywords)
+    return qualified_name(node.func, file.imports) if is_constant else ""
 
 
 def _is_plain_member(file: SourceFile, node: ast.stmt) -> bool:

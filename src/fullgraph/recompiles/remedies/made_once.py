@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from fullgraph.analysis.user_lines.bindings import bindings_in
 from fullgraph.analysis.user_lines.source_file import SourceFile
 from fullgraph.fix.source.edits import Edit, FileEdits, insert_lines
-from fullgraph.fix.source.text import last_line, line_start, owns_its_lines, span
+from fullgraph.fix.source.text import last_line, line_start, owns_its_lines, source_of, span
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
@@ -63,7 +63,14 @@ def _backend_made_once(calls: list[tuple[SourceFile, ast.expr]]) -> Iterator[Can
         return
     file, value = made[0]
     factory = _pure_factory(file, value)
-    is_one = len(calls) == 1 and f"{_MADE}" not in file.text
+    is_one = len(calls) == 1 and _MADE not in file.text
+    if isinstance(value, ast.Lambda) and is_one and _is_pure(file, value):
+        yield Candidate(
+            f"{_MADE} = {source_of(file.text, value)}, once",
+            where=file.frame(value),
+            files=(_lambda_moved(file, value),),
+        )
+        return
     if factory is None or not is_one:
         text = "make the backend once, and pass the same one to each torch.compile"
         yield Candidate(text, where=file.frame(value))
@@ -72,6 +79,24 @@ def _backend_made_once(calls: list[tuple[SourceFile, ast.expr]]) -> Iterator[Can
     inserted = insert_lines(file.text, last_line(factory) + 1, ["", "", statement])
     files = (FileEdits(file.path, (inserted, Edit(*span(file.text, value), _MADE))),)
     yield Candidate(f"{statement}, once", where=file.frame(value), files=files)
+
+
+def _is_pure(file: SourceFile, function: ast.Lambda) -> bool:
+    """Return whether a lambda on one line uses only its arguments and torch."""
+    arguments = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} - arguments
+    imported = {name for name, full in file.imports.items() if full.partition(".")[0] == "torch"}
+    is_simple = not function.args.defaults and not function.args.kw_defaults
+    return is_simple and names <= imported and function.lineno == function.end_lineno
+
+
+def _lambda_moved(file: SourceFile, value: ast.Lambda) -> FileEdits:
+    around = [each for each in file.around(value) if isinstance(each, ast.stmt)]
+    decorated = getattr(around[-1], "decorator_list", [])
+    place = min([around[-1].lineno, *(each.lineno for each in decorated)])
+    statement = f"{_MADE} = {source_of(file.text, value)}"
+    inserted = insert_lines(file.text, place, [statement, "", ""])
+    return FileEdits(file.path, (inserted, Edit(*span(file.text, value), _MADE)))
 
 
 def _pure_factory(file: SourceFile, value: ast.expr) -> ast.FunctionDef | None:

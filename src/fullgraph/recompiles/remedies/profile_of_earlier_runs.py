@@ -14,7 +14,7 @@ from fullgraph.recompiles.context import ProgramContext
 from fullgraph.recompiles.features import has_feature
 
 TITLE = "TORCH_COMPILE_JOB_ID"
-KIND = "rewrite"
+KIND = "environment"
 ORDER = 88
 
 
@@ -24,4 +24,9 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     # A size that is marked is no secret to torch: the line that specializes it has to change.
     is_automatic = {"dynamic=False", "marked dynamic, but specialized"}.isdisjoint(group.notes)
     if group.kind == "size" and is_automatic and has_feature("pgo"):
-        yield Candidate("TORCH_COMPILE_JOB_ID=…  from the second run of the same job on")
+        yield Candidate(
+            "TORCH_COMPILE_JOB_ID=NAME  from the second run of the same job on",
+            config={"torch.compiler.config.job_id": "fullgraph"},
+            needs_profile=True,
+            comes_last=True,
+        )

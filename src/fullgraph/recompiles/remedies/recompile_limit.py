@@ -28,6 +28,9 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     """Yield the option of torch.compile, or the setting, for a limit that was reached."""
     if not group.refused or group.limit != "recompile_limit":
         return
+    if any("created again" in note for note in group.notes):
+        # Each call has another one, so no limit is high enough.
+        return
     limit = _limit(group)
     delay = _ONLY_DELAYS if _grows(group.values) else ""
     calls = context.compile_calls(group)

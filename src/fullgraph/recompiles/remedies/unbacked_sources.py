@@ -1,7 +1,8 @@
 """Name the changing sizes in `TORCH_COMPILE_UNBACKED_SOURCES`, without touching the code.
 
 One compile then fits all sizes, also 0 and 1. Code that decides by such a size breaks or raises,
-and the name holds for the arguments of all functions, so it is neither replayed nor verified.
+and the name holds for the arguments of all functions. So it is replayed only if no call can get to
+such code and nothing else is compiled, and shown after all other remedies that help.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
 from fullgraph.recompiles.features import has_feature
+from fullgraph.recompiles.remedies._marking import sizes_are_free
 from fullgraph.recompiles.remedies._sources import changing_sources
 
 TITLE = "TORCH_COMPILE_UNBACKED_SOURCES"
-KIND = "rewrite"
-ORDER = 87
+KIND = "environment"
+ORDER = 57
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
@@ -25,8 +27,14 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     if not is_special or not has_feature("unbacked_sources"):
         return
     names = changing_sources(group, context, with_dims=has_feature("unbacked_sources:N"))
-    if names:
-        value = ",".join(names)
+    value = ",".join(names)
+    text = f'TORCH_COMPILE_UNBACKED_SOURCES="{value}"'
+    if names and context.compiles_one_function and sizes_are_free(group, context):
         yield Candidate(
-            f'TORCH_COMPILE_UNBACKED_SOURCES="{value}", if no code decides by these sizes'
+            f"{text}  without touching the code",
+            config={"torch.compiler.config.unbacked_sources": value},
+            needs_free_sizes=True,
+            comes_last=True,
         )
+    elif names:
+        yield Candidate(f"{text}, if no code decides by these sizes")
