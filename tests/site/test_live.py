@@ -148,8 +148,13 @@ def test_serve_shows_rebuilds_and_tells_the_browser(tmp_path: Path, site_cli: Si
     process = site_cli.start("serve", "--port", "0", "-o", "out")
     read = Reader(site_cli)
     status, page = read("gb/gb0124.html")
-    assert (status, "EventSource" in page) == (200, True)
-    assert b"EventSource" not in (tmp_path / "out" / "gb" / "gb0124.html").read_bytes()
+    assert (status, '<script src="/.fullgraph/reload.js?0">' in page) == (200, True)
+    assert "connect-src 'self'" in page
+    assert b".fullgraph" not in (tmp_path / "out" / "gb" / "gb0124.html").read_bytes()
+    assert read(".fullgraph/reload.js?0") == (
+        200,
+        "new EventSource('/.fullgraph/changes?0').onmessage = () => location.reload()",
+    )
     assert read("")[0] == read("releases")[0] == read("assets/site.css")[0] == 200
     for path in ("nothing.html", "../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd"):
         status, page = read(path)
