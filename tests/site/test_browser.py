@@ -29,6 +29,7 @@ KINDS = [
     "releases/index.html",
     "releases/2.13.0.html",
     "dashboard.html",
+    "lists/live.html",
     "about.html",
     "not/there.html",
 ]

@@ -58,6 +58,8 @@ def _values(category: CategoryPage, breaks: list[BreakPage]) -> dict[str, object
         "description": category.advice,
         "category": category,
         "breaks": breaks,
+        "current": [each for each in breaks if each.status == "live"],
+        "others": [each for each in breaks if each.status != "live"],
         "live": _counts(breaks)[0],
         "fixable": fixable_sentence(category.fixable, category.cost),
     }

@@ -1,22 +1,51 @@
-"""The registry in numbers, and lists of missing information."""
+"""The registry in numbers: what to write next, what got worse, and a list behind each number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from fullgraph.site.charts import growth_chart, share_bar
-from fullgraph.site.model import BreakPage, SiteData
+from fullgraph.site.labels import count
+from fullgraph.site.model import BreakPage, Release, SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.home import groups_of
+from fullgraph.site.pages.lists import LISTS, release_list
 from fullgraph.site.templating import frame_of, renderer
 
-_MISSING = {
-    "explanation": "torch does not explain why it happens.",
-    "hints": "torch gives no hint.",
-    "example": "The catalog has no example. Some breaks cannot happen on a CPU.",
-    "additional information": "No information was contributed yet.",
-}
+# So many breaks are suggested; the list behind the number has all.
+_SUGGESTED = 12
+
+
+class _Number(NamedTuple):
+    name: str
+    number: int
+    # The share of all known breaks; empty if it says nothing.
+    share: str
+    path: str
+
+
+class _Suggestion(NamedTuple):
+    each: BreakPage
+    why: str
+
+
+class _Comparison(NamedTuple):
+    """A release compared with the one before it."""
+
+    release: Release
+    list: str
+    # The change of the number of live breaks; None for the oldest release.
+    more: int | None
+
+
+class _Growth(NamedTuple):
+    """A category that has more live breaks in the newest release than in the one before."""
+
+    title: str
+    path: str
+    before: int
+    now: int
 
 
 def outputs(site: SiteData) -> Iterator[Output]:
@@ -29,9 +58,10 @@ def outputs(site: SiteData) -> Iterator[Output]:
 
 def _facts(site: SiteData) -> Any:
     shown = [
-        (e.id, e.page.type, e.status, e.missing, e.edit_link, e.page.category, e.info is not None)
+        (e.id, e.page.type, e.status, e.missing, e.edit_link, e.page.category, e.sweep,
+         e.unreachable, [mark.mark for mark in e.history])
         for e in site.breaks.values()
-    ]
+    ]  # fmt: skip
     orphans = [orphan.file for orphan in site.orphans]
     return (frame_of(site), shown, site.releases, site.problems, orphans)
 
@@ -40,33 +70,51 @@ def _values(site: SiteData) -> dict[str, Any]:
     return {
         "kind": "dashboard",
         "title": "Dashboard",
-        "description": "Number of graph breaks by category and release, and missing information.",
+        "description": "Graph breaks in numbers, what got worse, and what to write next.",
         "totals": _totals(site),
         "chart": growth_chart(site.releases[::-1]),
-        "releases": site.releases,
+        "comparisons": _comparisons(site.releases),
+        "growth": _growth(site),
+        "newest": [release.release for release in site.releases[:2]],
         "categories": _categories(site),
-        "missing": _missing(site),
+        "often": _often(site),
+        "has_reports": any(each.sweep for each in site.breaks.values()),
+        "examples": _wanted_examples(site),
         "problems": site.problems,
         "orphans": site.orphans,
     }
 
 
-def _totals(site: SiteData) -> list[tuple[str, int, str]]:
-    breaks = list(site.breaks.values())
-    lacking = sum(not {"explanation", "hints"}.isdisjoint(each.missing) for each in breaks)
-    counted = [
-        ("Live", sum(each.status == "live" for each in breaks)),
-        ("Retired", sum(each.status == "retired" for each in breaks)),
-        ("With an example", sum(each.example is not None for each in breaks)),
-        ("With additional information", sum(_has_info(each) for each in breaks)),
-        ("Without explanation or hints", lacking),
+def _totals(site: SiteData) -> list[_Number]:
+    breaks = site.breaks.values()
+    whole = max(len(breaks), 1)
+    found = []
+    for each in LISTS:
+        number = sum(map(each.has, breaks))
+        share = "" if each.name == "all" else f"{100 * number / whole:.0f} %"
+        found.append(_Number(each.title, number, share, each.path))
+    return found
+
+
+def _comparisons(releases: Iterable[Release]) -> list[_Comparison]:
+    """Return the releases, newest first."""
+    newest_first = list(releases)
+    before: list[Release | None] = [*newest_first[1:], None]
+    return [
+        _Comparison(each, release_list(each.release), each.live - older.live if older else None)
+        for each, older in zip(newest_first, before, strict=True)
     ]
-    shares = [(name, n, f"{100 * n / max(len(breaks), 1):.0f} %") for name, n in counted]
-    return [("Known breaks", len(breaks), ""), *shares]
 
 
-def _has_info(each: BreakPage) -> bool:
-    return "additional information" not in each.missing
+def _growth(site: SiteData) -> list[_Growth]:
+    """Return the categories that grew in the newest release, the largest growth first."""
+    found = []
+    for category, breaks in groups_of(site):
+        marks = [[mark.mark for mark in each.history[-2:]] for each in breaks]
+        before, now = (sum(len(m) > 1 and m[index] == "live" for m in marks) for index in (0, 1))
+        if now > before:
+            found.append(_Growth(category.title, category.path, before, now))
+    return sorted(found, key=lambda each: each.before - each.now)
 
 
 def _categories(site: SiteData) -> list[tuple[Any, ...]]:
@@ -81,9 +129,27 @@ def _categories(site: SiteData) -> list[tuple[Any, ...]]:
     return found
 
 
-def _missing(site: SiteData) -> list[tuple[str, str, list[BreakPage]]]:
-    live = [each for _, each in sorted(site.breaks.items()) if each.status == "live"]
+def _often(site: SiteData) -> list[_Suggestion]:
+    """Return the breaks that most programs meet and that no one has written about."""
+    met = [each for each in site.breaks.values() if each.sweep is not None]
+    lacking = [each for each in met if "additional information" in each.missing]
+    lacking.sort(key=lambda each: (-each.sweep.programs if each.sweep else 0, each.id))
     return [
-        (name, about, [each for each in live if name in each.missing])
-        for name, about in _MISSING.items()
+        _Suggestion(each, f"met by {count(each.sweep.programs, 'program')}")
+        for each in lacking[:_SUGGESTED]
+        if each.sweep is not None
+    ]
+
+
+def _wanted_examples(site: SiteData) -> list[_Suggestion]:
+    """Return live breaks that lack an example; those with the most call sites come first."""
+    wanted = [
+        each
+        for each in site.breaks.values()
+        if each.status == "live" and each.example is None and not each.unreachable
+    ]
+    wanted.sort(key=lambda each: (-len(each.page.call_sites), each.id))
+    return [
+        _Suggestion(each, f"raised at {count(len(each.page.call_sites), 'place')} in torch")
+        for each in wanted[:_SUGGESTED]
     ]

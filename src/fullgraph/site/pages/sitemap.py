@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from fullgraph.site.model import Release, SiteData, fixer_path, lesson_path
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.feed import day_of
+from fullgraph.site.pages.lists import LISTS, release_list
 
 _FIXED = (
     "index.html",
@@ -48,6 +49,8 @@ def _pages(site: SiteData) -> Iterator[tuple[str, str]]:
         # Contributed text changes at any time.
         yield each.path, days.get(each.id, "") if each.info is None else ""
     yield from ((info.path, "") for info in site.orphans)
+    yield from ((each.path, "") for each in LISTS)
+    yield from ((release_list(each.release), "") for each in site.releases)
 
 
 def _last_changes(site: SiteData, releases: list[Release]) -> dict[str, str]:
