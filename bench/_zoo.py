@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 
 def folder() -> Path | None:
@@ -16,3 +20,24 @@ def folder() -> Path | None:
 
 def development_set(zoo: Path) -> list[str]:
     return [entry["name"] for entry in json.loads((zoo / "dev.json").read_text())]
+
+
+def report_of(zoo: Path, model: str) -> dict[str, Any]:
+    """Return the report of `fullgraph run` of a model, as its JSON format has it."""
+    with tempfile.TemporaryDirectory() as name:
+        report = Path(name) / "report.json"
+        run_python(
+            zoo, "-m", "fullgraph", "run", "--format", "json", "-o", str(report),
+            "--session", f"{name}/session", "run_model.py", model,
+        )  # fmt: skip
+        facts: dict[str, Any] = json.loads(report.read_text())
+    return facts
+
+
+def run_python(zoo: Path, *args: str) -> str:
+    """Run Python in the zoo's folder; return what it printed."""
+    return subprocess.run(
+        [sys.executable, *args],
+        cwd=zoo, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ).stdout  # fmt: skip

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -67,32 +63,17 @@ def _compare(zoo: Path, name: str) -> bool:
 
 
 def _swept(zoo: Path, name: str) -> set[Site]:
-    output = _python(zoo, "zoo_sweep.py", "--one", name).stdout
+    output = _zoo.run_python(zoo, "zoo_sweep.py", "--one", name)
     events = json.loads(output[output.index("{") :])["events"]
     return {(event["gb_type"], event["file"], event["line"]) for event in events}
 
 
 def _reported(zoo: Path, name: str) -> tuple[set[Site], list[str]]:
     """Return the sites of the report, and what is wrong with it."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        _python(
-            zoo, "-m", "fullgraph", "run", "--format", "json", "-o", str(report),
-            "--session", f"{folder}/session", "run_model.py", name,
-        )  # fmt: skip
-        facts = json.loads(report.read_text())
+    facts = _zoo.report_of(zoo, name)
     sites = facts["sites"]
     found = {(site["type"], _LIBRARY.sub("", site["file"]), site["line"]) for site in sites}
     problems = [f"no id: {site['key']}" for site in sites if not site["id"]]
     problems += [f"{each['what']}: {each['why']}" for each in facts["disagreements"]
                  if each["unexplained"]]  # fmt: skip
     return found, problems + [each["message"] for each in facts["problems"]]
-
-
-def _python(zoo: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, *args],
-        cwd=zoo, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        text=True,
-    )  # fmt: skip

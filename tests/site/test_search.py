@@ -1,11 +1,13 @@
-"""Finding a break on the home page."""
+"""Finding a page: on the home page, and from the header of every page."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -13,8 +15,11 @@ from browsing import Visit
 from playwright.sync_api import Page, expect
 
 from fullgraph.catalog.parse import example_ids
+from fullgraph.site.model import SiteData
+from fullgraph.site.pages import all_outputs
+from fullgraph.site.searchindex import search_words
 
-ENTER_THE_FIRST = "#results li:first-child .id"
+QUESTIONS = Path(__file__).parent / "questions.toml"
 MESSAGE = """Unsupported Tensor.item() call with capture_scalar_outputs=False
   Explanation: Dynamo does not support tracing it.
   Hint: Something.
@@ -23,8 +28,16 @@ MESSAGE = """Unsupported Tensor.item() call with capture_scalar_outputs=False
 """
 
 
+def _ready(page: Page) -> Page:
+    """Wait until the index is loaded, which the first focus starts."""
+    page.focus("#q")
+    page.wait_for_function("() => window.FullgraphSearch && window.FULLGRAPH_INDEX")
+    return page
+
+
 def _first(page: Page) -> str:
-    return page.locator(ENTER_THE_FIRST).inner_text()
+    """Return the id of the recognized break, or of the first result."""
+    return page.locator("#answer h2 .id, #results li .id").first.inner_text()
 
 
 def _paste(page: Page, text: str) -> None:
@@ -44,7 +57,7 @@ def _parameters(page: Page) -> dict[str, str]:
 
 
 def test_an_id_in_any_form_or_a_message(visit: Visit) -> None:
-    page = visit("index.html")
+    page = _ready(visit("index.html"))
     address = "https://example.com/gb/gb0124.html#why"
     for query in ("GB0124", "gb124", "124", " gb0124.html", address, MESSAGE):
         _paste(page, "")
@@ -53,8 +66,8 @@ def test_an_id_in_any_form_or_a_message(visit: Visit) -> None:
 
 
 def test_words(visit: Visit) -> None:
-    page = visit("index.html")
-    beside = """[...document.querySelectorAll('#results li')].filter(row =>
+    page = _ready(visit("index.html"))
+    beside = """[...document.querySelectorAll('#results li:has(.why)')].filter(row =>
         row.querySelector('.why').getBoundingClientRect().top <
         row.querySelector('.type').getBoundingClientRect().bottom - 4).length"""
     for words, expected in (
@@ -68,27 +81,127 @@ def test_words(visit: Visit) -> None:
         ids = page.locator("#results .id").all_inner_texts()[:3]
         assert expected in ids, words
         assert page.evaluate(beside) == 0, words
-        assert "result" in page.locator("#count").inner_text(), words
 
 
-def test_nothing_found_says_what_to_try(visit: Visit) -> None:
-    page = visit("index.html")
+def _answers(page: Page, questions: list[str]) -> list[list[str]]:
+    """Return the first three pages for each question, as paths without `.html`."""
+    page.evaluate("window.search = new FullgraphSearch.Search(FULLGRAPH_INDEX)")
+    paths: list[list[str]] = page.evaluate(
+        """questions => questions.map(question =>
+            search.find(question).slice(0, 3).map(({entry}) => entry.path.replace(".html", "")))""",
+        questions,
+    )
+    return paths
+
+
+@pytest.mark.parametrize("table", ["question"])
+def test_vague_questions(visit: Visit, table: str) -> None:
+    questions: list[dict[str, Any]] = tomllib.loads(QUESTIONS.read_text())[table]
+    found = _answers(_ready(visit("index.html")), [each["text"] for each in questions])
+    results = list(zip(questions, found, strict=True))
+    missed = [(each["text"], paths) for each, paths in results if not {*each["wanted"]} & {*paths}]
+    first = sum(paths[0] in each["wanted"] for each, paths in results if paths)
+    assert not missed
+    assert first >= 20
+
+
+def test_users_words_lead_to_pages_that_exist(installed_site: SiteData) -> None:
+    paths = {output.path.removesuffix(".html") for output in all_outputs(installed_site)}
+    assert {*search_words().pages} <= paths
+
+
+def test_results_say_what_they_are(visit: Visit) -> None:
+    page = _ready(visit("index.html"))
+    page.fill("#q", "printing and logging")
+    kinds = set(page.locator("#results .kind").all_inner_texts())
+    assert kinds == {"Break", "Lesson", "Fixer", "Category"}
+    page.locator("#results li", has_text="Lesson").first.locator("a").click()
+    page.wait_for_url("**/guide/*.html")
+
+
+def test_additional_information_and_code_are_searched(visit: Visit) -> None:
+    page = _ready(visit("index.html"))
+    page.fill("#q", "rewrite way cost")  # words of the additional information in browsing.py
+    assert "GB0124" in page.locator("#results .id").all_inner_texts()
+    page.fill("#q", "monotonic")  # only in the code of the example
+    assert _first(page) == "GB0007"
+
+
+def test_a_recognized_error_is_a_card_with_its_fix(visit: Visit) -> None:
+    page = _ready(visit("index.html"))
+    _paste(page, MESSAGE)
+    assert page.locator("#answer h2").inner_text().startswith("This is GB0124")
+    expect(page.locator("#answer .remedy ins")).to_contain_text("scale = x.abs().max()")
+    assert page.locator("#count").inner_text().startswith("Recognized: GB0124")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#answer h2 a")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/gb/gb0124.html")
+
+
+@pytest.mark.parametrize("path", ["index.html", "guide/guards.html"])
+def test_the_card_and_its_fix_are_visible_without_scrolling(visit: Visit, path: str) -> None:
+    page = visit(path)
+    traceback = "Traceback (most recent call last):\n" + '  File "train.py", line 3\n' * 20
+    for width, height in ((390, 844), (1366, 700)):
+        page.set_viewport_size({"width": width, "height": height})
+        _ready(page)
+        _paste(page, traceback + MESSAGE)
+        for part in ("#answer h2", "#answer .remedy b", "#answer .remedy del"):
+            expect(page.locator(part).first).to_be_in_viewport(ratio=1)
+
+
+def test_every_page_has_the_search(visit: Visit, address: str) -> None:
+    page = visit("gb/gb0170.html")
+    assert page.evaluate("window.FULLGRAPH_INDEX === undefined"), "loaded before it is needed"
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("tolist")
+    page.keyboard.press("Enter")  # also while the index is being loaded
+    page.wait_for_url("**/gb/gb0109.html")
+    page.keyboard.press("/")
+    page.keyboard.type("numpy")
+    expect(page.locator("#results li")).to_have_count(8)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#results li a").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".panel")).to_be_hidden()
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("numpy")
+    page.locator("footer").click()
+    expect(page.locator(".panel")).to_be_hidden()
+    page.locator("#q").focus()
+    page.locator(".panel .more a").click()
+    expect(page).to_have_url(f"{address}index.html?q=numpy")
+    assert page.locator("#results li").count() > 8
+
+
+def test_nothing_found_is_said_before_near_matches(visit: Visit) -> None:
+    page = _ready(visit("index.html"))
     page.fill("#q", "qwertzuiop")
     assert page.locator("#results li").count() == 0
     assert page.locator("#count").inner_text().startswith("Nothing found.")
-    assert page.locator("#count").get_attribute("aria-live") == "polite"
+    assert page.locator("#count").get_attribute("role") == "status"
+    page.fill("#q", "breakpiont")
+    assert page.locator("#count").inner_text().startswith("Nothing matches.")
+    assert _first(page) == "GB0059"
+    _paste(page, "Traceback (most recent call last):\n  File x\nKeyError: 'tensor'")
+    assert "no message that is known" in page.locator("#count").inner_text()
     page.fill("#q", "gb0124")
+    page.locator(".filters summary").click()
     page.select_option("[name=status]", "retired")
     assert page.locator("#count").inner_text() == "Nothing with these filters, 1 without them."
 
 
 def test_filters_narrow_the_list_and_the_search(visit: Visit) -> None:
-    page = visit("index.html")
+    page = _ready(visit("index.html"))
+    page.locator("#all > summary").click()
     everything = page.locator("#all li:visible").count()
+    page.locator(".filters summary").click()
     page.select_option("[name=category]", "data-dependent")
     shown = page.locator("#all li:visible").count()
     assert 0 < shown < everything
-    assert page.locator("#all h2:visible").count() == 1
+    assert page.locator("#all h3:visible").count() == 1
     assert page.locator("#count").inner_text() == f"{shown} of {everything} breaks"
     page.select_option("[name=status]", "retired")
     retired = page.locator("#all li:visible")
@@ -104,6 +217,19 @@ def test_filters_narrow_the_list_and_the_search(visit: Visit) -> None:
     assert page.locator("#results li:not(:has(.tag))").count() == 0
 
 
+def test_the_list_is_folded_until_it_is_wanted(visit: Visit) -> None:
+    page = visit("index.html")
+    assert page.locator("#all li:visible").count() == 0
+    assert page.locator("#start .met li").count() == 12
+    assert page.locator("#start .tiles li").count() > 17
+    page = visit("index.html?status=retired")
+    expect(page.locator("#count")).to_contain_text("breaks")
+    assert page.locator("#all li:visible").count() > 0
+    assert page.locator("#start").is_hidden()
+    page = visit("index.html#breaks")
+    expect(page.locator("#all li:visible").first).to_be_visible()
+
+
 def test_an_old_name_of_a_category_in_an_address_still_filters(visit: Visit) -> None:
     page = visit("index.html?category=effects")
     assert page.locator("select[name=category]").input_value() == "side-effects"
@@ -111,10 +237,12 @@ def test_an_old_name_of_a_category_in_an_address_still_filters(visit: Visit) -> 
 
 def test_filters_by_release(visit: Visit) -> None:
     page = visit("index.html?introduced=2.13.0")
+    expect(page.locator("#count")).to_contain_text("breaks")
     new = page.locator("#all li:visible").count()
     page.goto(page.url.replace("index.html?introduced=2.13.0", "releases/2.13.0.html"))
     assert page.locator("#new .number").inner_text() == str(new)
     page = visit("index.html?release=2.8.0")
+    expect(page.locator("#count")).to_contain_text("breaks")
     assert 0 < page.locator("#all li:visible").count() < 300
 
 
@@ -122,6 +250,7 @@ def test_keys(visit: Visit) -> None:
     page = visit("index.html")
     page.keyboard.press("/")
     expect(page.locator("#q")).to_be_focused()
+    _ready(page)
     page.keyboard.type("tensor item")
     page.keyboard.press("ArrowDown")
     expect(page.locator("#results li:nth-child(1) a")).to_be_focused()
@@ -132,7 +261,7 @@ def test_keys(visit: Visit) -> None:
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.press("Escape")
     assert page.input_value("#q") == ""
-    expect(page.locator("#all")).to_be_visible()
+    expect(page.locator("#start")).to_be_visible()
     page.keyboard.type("a/b")
     assert page.input_value("#q") == "a/b"
     page.fill("#q", "gb0124")
@@ -141,8 +270,9 @@ def test_keys(visit: Visit) -> None:
 
 
 def test_a_search_can_be_shared(visit: Visit) -> None:
-    page = visit("index.html")
+    page = _ready(visit("index.html"))
     page.fill("#q", "tensor item")
+    page.locator(".filters summary").click()
     page.select_option("[name=status]", "live")
     page.check("[name=example]")
     assert _parameters(page) == {"q": "tensor item", "status": "live", "example": "1"}
@@ -150,13 +280,15 @@ def test_a_search_can_be_shared(visit: Visit) -> None:
     assert other.input_value("#q") == "tensor item"
     assert other.input_value("[name=status]") == "live"
     assert other.is_checked("[name=example]")
+    expect(other.locator("#results li").first).to_be_visible()
     first, second = (each.locator("#results").inner_text() for each in (page, other))
     assert first == second
 
 
 def test_back_and_forward(visit: Visit) -> None:
-    page = visit("index.html")
+    page = _ready(visit("index.html"))
     page.locator("#q").press_sequentially("tensor item")
+    page.locator(".filters summary").click()
     page.select_option("[name=status]", "live")
     page.keyboard.press("Tab")
     page.go_back()
@@ -164,7 +296,7 @@ def test_back_and_forward(visit: Visit) -> None:
     assert page.input_value("#q") == "tensor item"
     page.go_back()
     assert page.input_value("#q") == ""
-    expect(page.locator("#all")).to_be_visible()
+    expect(page.locator("#start")).to_be_visible()
     page.go_forward()
     assert _first(page) == "GB0124"
     page.locator("#results a").first.click()
@@ -175,7 +307,7 @@ def test_back_and_forward(visit: Visit) -> None:
 
 
 def test_a_long_message_makes_a_short_address(visit: Visit) -> None:
-    page = visit("index.html")
+    page = _ready(visit("index.html"))
     _paste(page, MESSAGE + "from user code:\n" + "  File x\n" * 500)
     page.wait_for_url("**/index.html?q=GB0124")
     _paste(page, "\n\nnothing that is known, " + "but long " * 300)
@@ -184,7 +316,7 @@ def test_a_long_message_makes_a_short_address(visit: Visit) -> None:
 
 
 def test_typing_fast_leaves_the_whole_query_in_the_address(visit: Visit) -> None:
-    page = visit("index.html")
+    page = _ready(visit("index.html"))
     # Browsers limit the number of URL changes within a few seconds.
     page.evaluate(
         """() => {
@@ -242,13 +374,18 @@ def _as_pasted(message: str) -> dict[str, str]:
 
 def test_real_messages_find_their_page(visit: Visit, messages: dict[str, str]) -> None:
     assert len(messages) == 50
-    page = visit("index.html")
-    paste = """texts => texts.map(text => {
-        const box = document.getElementById("q");
-        box.value = text;
-        box.dispatchEvent(new Event("input"));
-        return document.querySelector("#results li .id").textContent;
-    })"""
+    page = _ready(visit("index.html"))
+    paste = """async texts => {
+        const found = [];
+        for (const text of texts) {
+            const box = document.getElementById("q");
+            box.value = text;
+            box.dispatchEvent(new Event("input"));
+            await null;
+            found.push(document.querySelector("#answer .id").textContent);
+        }
+        return found;
+    }"""
     assert page.evaluate(paste, [*messages.values()]) == [*messages]
 
     page.evaluate("window.search = new FullgraphSearch.Search(FULLGRAPH_INDEX)")

@@ -82,12 +82,21 @@ def _diff_line(line: str) -> str:
 
 def code_pair(before: str, after: str, name: str) -> Pair:
     """Return both blocks as HTML. `name` is the new name of the function, which is not a change."""
-    old = before.strip("\n").split("\n")
-    renamed = re.sub(rf"\bdef {re.escape(name)}\b", "def breaks", after.strip("\n"))
-    new = renamed.split("\n")
-    taken, put = _changed_lines(old, new)
+    taken, put = _changed_lines(_lines(before), _lines(after, name))
     wide = _is_wider(before, _FITS_A_COLUMN) or _is_wider(after, _FITS_A_COLUMN)
     return Pair(code_block(before, taken, "del"), code_block(after, put, "ins"), wide)
+
+
+def code_change(before: str, after: str, name: str) -> tuple[list[str], list[str]]:
+    """Return the lines that a fix removes, and those that it adds."""
+    old, new = _lines(before), _lines(after, name)
+    taken, put = _changed_lines(old, new)
+    return [old[number] for number in sorted(taken)], [new[number] for number in sorted(put)]
+
+
+def _lines(code: str, name: str = "breaks") -> list[str]:
+    """Return the lines of code with the name of the function as it was."""
+    return re.sub(rf"\bdef {re.escape(name)}\b", "def breaks", code.strip("\n")).split("\n")
 
 
 def _is_wider(code: str, most: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from fullgraph.registry.pages import COSTS
 from fullgraph.registry.releases import has_number
 from fullgraph.site.model import BreakPage, Status
@@ -32,6 +34,7 @@ SAFETY = {
     "dropped": "output is dropped in compiled code",
     "narrower": "correct only for the inputs named in the text",
 }
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`‹])")
 SOURCE = {"fullgraph": "our advice", "torch": "torch’s hint"}
 
 
@@ -65,6 +68,12 @@ def status_sentence(each: BreakPage, release: str) -> str:
         last = page.last_release or page.first_release
         return f"Removed from the registry; torch {last} still has it." if last else "Removed."
     return "Unknown: torch’s source code was not available."
+
+
+def sentence(each: BreakPage) -> str:
+    """Return what a break is, in one sentence: how our example meets it, or torch's explanation."""
+    text = each.example.how if each.example else each.page.explanation
+    return _SENTENCE_END.split(" ".join(text.split()), maxsplit=1)[0]
 
 
 def span_of(each: BreakPage) -> str:

@@ -1,16 +1,61 @@
-"""Build the index for the search of the home page, as a script that works from files too."""
+"""Build the index of the search, as a script that works from files too.
+
+The index has two kinds of entries: breaks, whose texts recognize a pasted message, and other pages
+(lessons, fixers, categories). `search_words.toml` adds the words of people who search.
+"""
 
 from __future__ import annotations
 
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from keyword import kwlist
+from pathlib import Path
 from typing import Any
 
-from msgspec import json
+from msgspec import Struct, convert, json
 
-from fullgraph.site.labels import STATUS
-from fullgraph.site.model import BreakPage, SiteData
+from fullgraph.guide.lesson import Lesson
+from fullgraph.site.code_blocks import code_change
+from fullgraph.site.labels import STATUS, capital
+from fullgraph.site.met_often import prior_of
+from fullgraph.site.model import BreakPage, CategoryPage, SiteData, fixer_path, lesson_path
+
+WORDS = Path(__file__).parent / "search_words.toml"
 
 # The order that the script expects.
 _FIXABLE = ("yes", "sometimes", "no")
+_WORD = re.compile(r"[^\W\d]\w+")
+# Markers for text of torch, such as `{{GB0170.type}}`.
+_MARKER = re.compile(r"\{\{[^}]*\}\}")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+# In code, these say nothing.
+_OF_ALL_CODE = frozenset([*map(str.lower, kwlist), "breaks", "nn", "self", "torch"])
+# A very long contributed text must not make the index large.
+_MOST_WORDS = 400
+# How many lines of a fix a card shows.
+_MOST_LINES = 4
+
+
+class SearchWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `search_words.toml`."""
+
+    # Words that count only in a query that has no other words.
+    common: str
+    # Words that never count in prose.
+    stop: str
+    # What a word or a phrase of a query can also mean.
+    means: dict[str, str]
+    # By path of a page, without `.html`: the words of people who look for it.
+    pages: dict[str, str]
+
+
+@cache
+def search_words() -> SearchWords:
+    """Return the words of people who search."""
+    return convert(tomllib.loads(WORDS.read_text(encoding="utf-8")), SearchWords)
 
 
 class _Table:
@@ -30,24 +75,34 @@ class _Table:
 
 def index_of(site: SiteData) -> dict[str, Any]:
     """Return the index. Entries are lists, because field names would repeat hundreds of times."""
-    hints = _Table()
+    texts = _Table()
     releases = [release.release for release in site.releases]
     categories = [category.name for category in site.categories]
+    words = search_words()
+    prior = prior_of(site)
     return {
         "releases": releases,
         "categories": categories,
         "titles": [category.title for category in site.categories],
         "statuses": list(STATUS),
         "fixable": list(_FIXABLE),
+        "common": words.common.split(),
+        "stop": words.stop.split(),
+        "means": words.means,
         "entries": [
-            _entry(site.breaks[identifier], releases, categories, hints)
+            [
+                *_entry(site.breaks[identifier], releases, categories, texts),
+                words.pages.get(f"gb/{identifier.lower()}", ""),
+                prior.get(identifier, 0),
+            ]
             for identifier in sorted(site.breaks)
         ],
-        "hints": hints.texts,
+        "pages": [[*page, words.pages.get(page[1], "")] for page in _pages(site)],
+        "texts": texts.texts,
     }
 
 
-def _entry(each: BreakPage, releases: list[str], categories: list[str], hints: _Table) -> list[Any]:
+def _entry(each: BreakPage, releases: list[str], categories: list[str], texts: _Table) -> list[Any]:
     page = each.page
     live = {mark.release for mark in each.history if mark.mark == "live"}
     return [
@@ -55,9 +110,9 @@ def _entry(each: BreakPage, releases: list[str], categories: list[str], hints: _
         page.type,
         page.explanation,
         page.context,
-        [hints.number(hint) for hint in page.hints],
+        [texts.number(hint) for hint in page.hints],
         [
-            [wording.type, wording.explanation, [hints.number(hint) for hint in wording.hints]]
+            [wording.type, wording.explanation, [texts.number(hint) for hint in wording.hints]]
             for wording in page.earlier_wordings
         ],
         " ".join(each.example.how.split()) if each.example else "",
@@ -67,12 +122,97 @@ def _entry(each: BreakPage, releases: list[str], categories: list[str], hints: _
         releases.index(page.first_release) if page.first_release in releases else -1,
         _FIXABLE.index(page.fixable) if page.fixable in _FIXABLE else -1,
         int(each.example is not None),
+        _words_of(_code(each), _OF_ALL_CODE),
+        _words_of([each.info.markdown]) if each.info else "",
     ]
 
 
-def script_of(index: dict[str, Any]) -> bytes:
-    """Return the index as a script; no text in it can end the script or start a comment."""
-    text = json.encode(index).decode()
+def _code(each: BreakPage) -> Iterator[str]:
+    if each.example:
+        yield each.example.breaks
+
+
+def fixes_of(site: SiteData) -> dict[str, list[str]]:
+    """Return by id what a recognized error needs: how to fix it, the first lines that change, the
+    fixers for it, and since when torch does not raise it.
+
+    It is separate from the index, because most searches do not need it.
+    """
+    return {identifier: _card(each) for identifier, each in sorted(site.breaks.items())}
+
+
+def _card(each: BreakPage) -> list[str]:
+    text, lines = _fix(each)
+    # Fixers for all of a category may not be for this break.
+    fixers = " ".join(fixer.name for fixer in each.fixers) if each.fixers_by_id else ""
+    return [text, lines, fixers, each.page.gone_since or ""]
+
+
+def _fix(each: BreakPage) -> tuple[str, str]:
+    """Return how to fix a break in a sentence, and the first lines that change."""
+    example = each.example
+    if example and example.fixes:
+        first = example.fixes[0]
+        taken, put = code_change(example.breaks, first.source, first.name)
+        lines = [f"-{line}" for line in _some(taken)] + [f"+{line}" for line in _some(put)]
+        return first.why, "\n".join(lines)
+    if example and example.instead:
+        return example.instead, ""
+    return (each.page.how_to_fix[0].text if each.page.how_to_fix else ""), ""
+
+
+def _some(lines: list[str]) -> list[str]:
+    """Return the first of the lines, without the indentation that they share."""
+    shown = textwrap.dedent("\n".join(lines)).split("\n") if lines else []
+    return [*shown[:_MOST_LINES], *(["…"] if len(shown) > _MOST_LINES else [])]
+
+
+def _pages(site: SiteData) -> Iterator[list[str]]:
+    """Yield the pages that are not about one break: kind, path, title, summary, headings, words."""
+    for lesson in site.lessons:
+        yield _lesson(lesson)
+    for fixer in site.fixers:
+        body = [text for _, text in fixer.sections] + [case.code for case in fixer.examples]
+        yield [
+            "fixer", _bare(fixer_path(fixer.name)), capital(fixer.title), fixer.summary, fixer.name,
+            _words_of(body, _OF_ALL_CODE),
+        ]  # fmt: skip
+    for category in site.categories:
+        if any(each in site.breaks for each in category.breaks):
+            yield _category(category)
+
+
+def _lesson(lesson: Lesson) -> list[str]:
+    text = "\n".join(part.text for part in lesson.parts if part.kind == "text")
+    headings = [*_HEADING.findall(text), *lesson.topics]
+    code = [part.text for part in lesson.parts if part.kind == "code"]
+    words = _words_of([_MARKER.sub(" ", text), *code], _OF_ALL_CODE)
+    path = _bare(lesson_path(lesson.id))
+    return ["lesson", path, lesson.title, lesson.summary, " ".join(headings), words]
+
+
+def _category(category: CategoryPage) -> list[str]:
+    headings = " ".join(_HEADING.findall(category.text))
+    words = _words_of([category.text], _OF_ALL_CODE)
+    title = capital(category.title)
+    return ["category", _bare(category.path), title, category.advice, headings, words]
+
+
+def _bare(path: str) -> str:
+    return path.removesuffix(".html")
+
+
+def _words_of(texts: Iterable[str], without: frozenset[str] = frozenset()) -> str:
+    """Return the different words of texts, sorted, because that compresses well."""
+    stop = {*search_words().stop.split(), *without}
+    found = dict.fromkeys(word.lower() for text in texts for word in _WORD.findall(text))
+    return " ".join(sorted([word for word in found if word not in stop][:_MOST_WORDS]))
+
+
+def script_of(name: str, data: dict[str, Any]) -> bytes:
+    """Return data as a script that sets a global name; no text in it can end the script or start a
+    comment."""
+    text = json.encode(data).decode()
     for character, written in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
         text = text.replace(character, written)
-    return f"window.FULLGRAPH_INDEX = {text};\n".encode()
+    return f"window.{name} = {text};\n".encode()

@@ -146,6 +146,7 @@ def _environment() -> Environment:
     environment.filters["named"] = labels.named
     environment.filters["short"] = labels.short
     environment.filters["capital"] = labels.capital
+    environment.filters["sentence"] = labels.sentence
     environment.globals["count"] = labels.count
     environment.globals["report_link"] = report_link
     environment.globals["POLICY"] = POLICY

@@ -1,32 +1,77 @@
 "use strict";
-/* Finds breaks by words: fields count differently, and beginnings of words and small typos are
-   understood. */
+/* Finds pages by words. Fields count differently; endings, beginnings of words, small typos and what
+   a word can also mean are understood. Words that are common in this field hardly count. */
 (function (scope) {
-  const WEIGHTS = { type: 5, explanation: 2, how: 1.5, hints: 0.8, context: 0.7, older: 1, category: 1 };
+  const WEIGHTS = {
+    users: 6, title: 5, headings: 2.5, how: 2, summary: 2, explanation: 1.5, code: 1.5, info: 1.5,
+    body: 1, older: 0.8, category: 0.6, hints: 0.5, context: 0.4,
+  };
+  // A part of a name counts less than all of it.
   const PART = 0.5;
-  const STOP = new Set(
-    "a an and are as at be by can do does for from how i if in is it its me my not of on or so than that the then there this to torch use was what when why will with you your".split(" ")
-  );
+  // How soon further hits of a word stop to count.
+  const SATURATION = 3;
+  const COMMON = 0.04;
+  const MEANING = 0.6;
+  const TYPO = 0.45;
+  // Two words that stand side by side, where that says something.
+  const PAIR = 0.5;
+  const PAIRED = ["users", "title", "headings"];
+  const KINDS = { break: 1, lesson: 0.95, category: 0.85, fixer: 0.9 };
 
-  /* The words of a text with how much they count; a part of a name counts less than all of it. */
+  function tokensOf(text) {
+    return text.match(/[\p{L}\p{N}_]+(?:\+\+)?/gu) || [];
+  }
+
+  /* Names with dots, such as `time.time`. */
+  function dottedIn(text) {
+    return (text.match(/[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)+/gu) || []).map((name) => name.toLowerCase());
+  }
+
+  /* The words of a text with how much they count. */
   function countedWords(text) {
     const found = [];
-    for (const [token] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
-      const whole = stemmed(token.toLowerCase().replace(/^_+|_+$/g, ""));
+    for (const token of tokensOf(text)) {
+      const whole = token.toLowerCase().replace(/^_+|_+$/g, "");
       if (!whole) continue;
       found.push([whole, 1]);
       const parts = token.split(/_+|(?<=[a-z0-9])(?=[A-Z])/).filter((part) => part.length > 1);
-      if (parts.length > 1) found.push(...parts.map((part) => [stemmed(part.toLowerCase()), PART]));
+      if (parts.length > 1) found.push(...parts.map((part) => [part.toLowerCase(), PART]));
     }
+    for (const name of dottedIn(text)) found.push([name, 1]);
     return found;
   }
 
-  function wordsOf(text) {
-    return countedWords(text).map(([word]) => word);
+  const ENDINGS = [
+    [/(?:ations?|ators?|ating|ated|ates?)$/, 3],
+    [/(?:ings?|ed|ers?)$/, 3],
+    [/(?:ions?)$/, 4],
+    [/(?:es|e|s)$/, 3],
+  ];
+  const stems = new Map();
+
+  /* A word without its ending: `printing` and `prints` are `print`. */
+  function stemmed(word) {
+    const known = stems.get(word);
+    if (known !== undefined) return known;
+    let stem = word;
+    if (/^[a-z]+$/.test(word) && !/(?:ss|us|is)$/.test(word)) {
+      if (word.length > 4 && word.endsWith("ies")) stem = `${word.slice(0, -3)}y`;
+      else {
+        for (const [ending, shortest] of ENDINGS) {
+          const cut = word.replace(ending, "");
+          if (cut === word || cut.length < shortest || !/[aeiouy]/.test(cut)) continue;
+          // `logging` is `log`, not `logg`.
+          stem = /([bdglmnprt])\1$/.test(cut) ? cut.slice(0, -1) : cut;
+          break;
+        }
+      }
+    }
+    stems.set(word, stem);
+    return stem;
   }
 
-  function stemmed(word) {
-    return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+  function wordsOf(text) {
+    return countedWords(text).map(([word]) => stemmed(word));
   }
 
   /* Whether two words differ by at most `most` letters (put in, left out, changed or swapped). */
@@ -50,94 +95,239 @@
     return row[other.length] <= most;
   }
 
+  function pairsOf(words) {
+    return words.slice(1).map((word, at) => `${words[at]} ${word}`);
+  }
+
   class Words {
-    constructor(entries) {
+    /* `index` has the words that hardly count, and what words can also mean. */
+    constructor(entries, index) {
       this.size = entries.length;
+      this.entries = entries;
+      this.stop = new Set(index.stop);
+      this.common = new Set(index.common.map(stemmed));
       this.postings = new Map();
-      const fields = entries.map((entry) => fieldsOf(entry));
+      this.pairs = new Map();
+      // Words as they are written, for beginnings and typos, with their stems.
+      this.written = new Map();
+      this.readMeanings(index.means);
+      const fields = entries.map((entry) => this.fieldsOf(entry));
       const means = {};
       for (const name of Object.keys(WEIGHTS)) {
-        const sum = fields.reduce((length, field) => length + field[name].length, 0);
-        means[name] = sum / Math.max(1, entries.length) || 1;
+        const lengths = fields.map((field) => field[name]).filter((words) => words && words.length);
+        means[name] = lengths.reduce((sum, words) => sum + words.length, 0) / Math.max(1, lengths.length) || 1;
       }
       fields.forEach((field, number) => this.add(field, number, means));
-      this.vocabulary = [...this.postings.keys()].sort();
+      this.vocabulary = [...this.written.keys()].sort();
     }
 
-    add(fields, number, means) {
-      for (const [name, words] of Object.entries(fields)) {
-        const long = 0.4 + (0.6 * words.length) / means[name];
-        for (const [word, counts] of words) {
-          const posting = this.postings.get(word) || new Map();
-          posting.set(number, (posting.get(number) || 0) + (counts * WEIGHTS[name]) / long);
-          this.postings.set(word, posting);
-        }
-      }
-    }
-
-    /* Words of the index that a word of the query can mean, with how much they count. */
-    meanings(word, isShort) {
-      const found = new Map();
-      if (this.postings.has(word)) found.set(word, 1);
-      if (isShort && word.length >= 2) {
-        for (const known of this.vocabulary) {
-          if (known !== word && known.startsWith(word)) found.set(known, 0.75 * (word.length / known.length));
-        }
-      }
-      if (found.size || word.length < 4) return found;
-      const most = word.length >= 8 ? 2 : 1;
-      for (const known of this.vocabulary) {
-        if (known.length >= 3 && isNear(word, known, most)) found.set(known, 0.5);
+    /* What the words of people who search say is kept whole; in prose, stop words say nothing. */
+    fieldsOf(entry) {
+      const found = {};
+      for (const [name, text] of Object.entries(entry.fields)) {
+        const words = countedWords(text);
+        found[name] = name === "users" ? words : words.filter(([word]) => !this.stop.has(word));
       }
       return found;
     }
 
-    find(text) {
-      const all = [...new Set(wordsOf(text))].slice(0, 300);
-      const telling = all.filter((word) => !STOP.has(word));
-      const words = telling.length ? telling : all;
-      const isShort = words.length <= 12;
-      const scores = new Map();
-      for (const word of words) {
-        for (const [number, score] of this.scoresOf(word, isShort)) {
-          const known = scores.get(number) || { number, score: 0, words: 0 };
-          known.score += score;
-          known.words += 1;
-          scores.set(number, known);
+    add(fields, number, means) {
+      for (const [name, words] of Object.entries(fields)) {
+        // The words of people are a list, not a text: a long one is hardly vaguer.
+        const part = name === "users" ? 0.2 : 0.5;
+        const long = 1 - part + (part * words.length) / means[name];
+        // A word that people's list repeats does not count twice.
+        for (const [word, counts] of name === "users" ? new Map(words) : words) {
+          const stem = stemmed(word);
+          this.written.set(word, stem);
+          const posting = this.postings.get(stem) || new Map();
+          posting.set(number, (posting.get(number) || 0) + (counts * WEIGHTS[name]) / long);
+          this.postings.set(stem, posting);
         }
+        if (PAIRED.includes(name)) this.addPairs(words, number, WEIGHTS[name]);
       }
-      const found = [...scores.values()];
-      const most = Math.max(0, ...found.map((each) => each.words));
-      return found
-        .filter((each) => each.words >= 0.6 * most)
-        .map((each) => ({ ...each, score: each.score * (each.words / words.length) ** 2 }));
     }
 
-    scoresOf(word, isShort) {
+    addPairs(words, number, weight) {
+      const whole = words.filter(([, counts]) => counts === 1).map(([word]) => stemmed(word));
+      for (const pair of pairsOf(whole)) {
+        const posting = this.pairs.get(pair) || new Map();
+        posting.set(number, Math.max(weight, posting.get(number) || 0));
+        this.pairs.set(pair, posting);
+      }
+    }
+
+    readMeanings(means) {
+      this.means = new Map();
+      this.phrases = [];
+      for (const [from, to] of Object.entries(means)) {
+        const words = wordsOf(from);
+        const targets = [...new Set(countedWords(to).filter(([, counts]) => counts === 1).map(([word]) => stemmed(word)))];
+        if (words.length === 1) this.means.set(words[0], [...(this.means.get(words[0]) || []), ...targets]);
+        else this.phrases.push({ words, targets });
+      }
+    }
+
+    idf(posting) {
+      return Math.log(1 + (this.size - posting.size + 0.5) / (posting.size + 0.5));
+    }
+
+    /* Stems of the index that a word of the query can mean, with how much they count. */
+    meanings({ word, stem, also }, isShort) {
+      const found = new Map();
+      const put = (known, weight) => {
+        if (this.postings.has(known) && weight > (found.get(known) || 0)) found.set(known, weight);
+      };
+      put(stem, 1);
+      if (isShort && word.length >= 2 && !this.stop.has(word)) {
+        for (const known of this.beginning(word)) {
+          if (known.length > word.length) put(this.written.get(known), 0.75 * (word.length / known.length));
+        }
+      }
+      for (const other of also) put(other, MEANING);
+      return found;
+    }
+
+    /* The known words that start with a word. */
+    *beginning(word) {
+      let low = 0;
+      let high = this.vocabulary.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (this.vocabulary[middle] < word) low = middle + 1;
+        else high = middle;
+      }
+      for (let at = low; at < this.vocabulary.length && this.vocabulary[at].startsWith(word); at++) {
+        yield this.vocabulary[at];
+      }
+    }
+
+    /* Stems of words that are written almost like a word. */
+    typos(word) {
+      const found = new Map();
+      if (word.length < 4) return found;
+      const most = word.length >= 8 ? 2 : 1;
+      for (const known of this.vocabulary) {
+        if (known.length >= 3 && isNear(word, known, most)) found.set(this.written.get(known), TYPO);
+      }
+      return found;
+    }
+
+    /* The words of a query that count, with their weights and what else they can mean. */
+    terms(text) {
+      const names = dottedIn(text).filter((name) => this.postings.has(name));
+      const plain = tokensOf(text).map((each) => each.toLowerCase().replace(/^_+|_+$/g, "")).filter(Boolean);
+      const written = [...new Set([...plain.slice(0, 300), ...names])];
+      const sequence = written.map(stemmed);
+      const also = this.inPhrases(sequence);
+      const all = written.map((word, at) => ({
+        word, stem: sequence[at], weight: 1,
+        also: [...(this.means.get(sequence[at]) || []), ...(also.get(at) || [])],
+      }));
+      const isTelling = ({ word, stem }) => !this.isEmpty(word, stem) && !this.common.has(stem);
+      const telling = all.filter(isTelling);
+      if (telling.length) {
+        for (const term of all) if (this.common.has(term.stem)) term.weight = COMMON;
+        return all.filter(({ word, stem }) => !this.isEmpty(word, stem));
+      }
+      const rest = all.filter(({ word, stem }) => !this.isEmpty(word, stem));
+      return rest.length ? rest : all;
+    }
+
+    /* The stems of the words of a query that say something, to mark them. */
+    telling(text) {
+      return new Set(this.terms(text).filter(({ weight }) => weight === 1).map(({ stem }) => stem));
+    }
+
+    /* A stop word counts only if it is a word of Python, too, which pages list. */
+    isEmpty(word, stem) {
+      return this.stop.has(word) && !this.means.has(stem);
+    }
+
+    /* For each word that starts a known phrase, what the phrase means. */
+    inPhrases(sequence) {
+      const found = new Map();
+      for (const { words, targets } of this.phrases) {
+        for (let at = 0; at + words.length <= sequence.length; at++) {
+          if (words.every((word, step) => sequence[at + step] === word)) {
+            found.set(at, [...(found.get(at) || []), ...targets]);
+          }
+        }
+      }
+      return found;
+    }
+
+    /* The entries for a query, best first: `{number, score, isNear}`. */
+    find(text) {
+      const terms = this.terms(text);
+      const isShort = terms.length <= 12;
+      const scores = new Map();
+      let total = 0;
+      let unknown = 0;
+      for (const term of terms) {
+        let known = this.meanings(term, isShort);
+        let isTypo = false;
+        if (!known.size && !this.stop.has(term.word)) {
+          known = this.typos(term.word);
+          isTypo = true;
+        }
+        const worth = term.weight * this.worth(known);
+        total += worth;
+        if (isTypo) unknown += worth;
+        for (const [number, score] of this.scoresOf(known)) {
+          const each = scores.get(number) || { number, score: 0, covered: 0 };
+          each.score += score * term.weight;
+          each.covered += worth;
+          scores.set(number, each);
+        }
+      }
+      this.addScoresOfPairs(terms, scores);
+      const isFar = unknown > 0.5 * total;
+      const found = [...scores.values()].map(({ number, score, covered }) => ({
+        number, isFar, score: score * (covered / total) ** 1.5 * this.likelihood(number),
+      }));
+      found.sort((a, b) => b.score - a.score || a.number - b.number);
+      const least = found.length ? 0.12 * found[0].score : 0;
+      return found.filter(({ score }) => score >= least);
+    }
+
+    addScoresOfPairs(terms, scores) {
+      for (const [at, pair] of pairsOf(terms.map(({ stem }) => stem)).entries()) {
+        const posting = this.pairs.get(pair);
+        if (!posting) continue;
+        const idf = this.idf(posting) * Math.min(terms[at].weight, terms[at + 1].weight);
+        for (const [number, weight] of posting) {
+          const each = scores.get(number);
+          if (each) each.score += (PAIR * idf * weight) / (SATURATION + weight);
+        }
+      }
+    }
+
+    /* What a word is worth: rare words say more. */
+    worth(known) {
+      let most = 0;
+      for (const [stem, weight] of known) most = Math.max(most, weight * this.idf(this.postings.get(stem)));
+      return most || Math.log(1 + this.size);
+    }
+
+    scoresOf(known) {
       const best = new Map();
-      for (const [known, weight] of this.meanings(word, isShort)) {
-        const posting = this.postings.get(known);
-        const idf = Math.log(1 + (this.size - posting.size + 0.5) / (posting.size + 0.5));
-        for (const [number, frequency] of posting) {
-          const score = (weight * idf * frequency) / (1.2 + frequency);
+      for (const [stem, weight] of known) {
+        const idf = this.idf(this.postings.get(stem));
+        for (const [number, frequency] of this.postings.get(stem)) {
+          const score = (weight * idf * frequency) / (SATURATION + frequency);
           if (score > (best.get(number) || 0)) best.set(number, score);
         }
       }
       return best;
     }
-  }
 
-  function fieldsOf(entry) {
-    const [newest, ...older] = entry.wordings;
-    return {
-      type: countedWords(newest.type),
-      explanation: countedWords(newest.explanations.join(" ")),
-      how: countedWords(entry.how),
-      hints: countedWords(newest.hints.join(" ")),
-      context: countedWords(newest.context),
-      older: countedWords(older.map((each) => [each.type, ...each.explanations].join(" ")).join(" ")),
-      category: countedWords(entry.categoryTitle),
-    };
+    /* Some pages are looked for more often than others. */
+    likelihood(number) {
+      const { kind, prior, live } = this.entries[number];
+      const asked = prior < 0 ? 0.8 : 1 + 0.12 * Math.log2(1 + prior);
+      return KINDS[kind] * (live ? 1 : 0.85) * asked;
+    }
   }
 
   scope.FullgraphWords = { Words, wordsOf };

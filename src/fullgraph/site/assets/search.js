@@ -5,27 +5,43 @@
   const { Words, wordsOf } = scope.FullgraphWords;
   const LONGEST_QUERY = 200000;
 
-  function entryOf(row, index) {
-    const [id, type, explanation, context, hints, earlier, how, category, status, live, first, fixable, example] = row;
-    const texts = (numbers) => numbers.map((number) => index.hints[number]);
+  function breakOf(row, index) {
+    const [
+      id, type, explanation, context, hints, earlier, how, category, status, live, first, fixable, example,
+      code, info, users, prior,
+    ] = row;
+    const texts = (numbers) => numbers.map((number) => index.texts[number]);
     // If torch has a variable, there can be several explanations.
     const explanations = explanation.split(/\nor: /).map((each) => each.replace(/\n\(and \d+ more\)$/, ""));
+    const newest = { type, context, explanations, hints: texts(hints) };
+    const older = earlier.map(([oldType, oldExplanation, oldHints]) => ({
+      type: oldType, context: "", explanations: [oldExplanation], hints: texts(oldHints),
+    }));
+    const statusName = index.statuses[status];
     return {
-      id, how, explanation: explanations[0] || "", type,
-      wordings: [
-        { type, context, explanations, hints: texts(hints) },
-        ...earlier.map(([oldType, oldExplanation, oldHints]) => ({
-          type: oldType, context: "", explanations: [oldExplanation], hints: texts(oldHints),
-        })),
-      ],
+      kind: "break", id, path: `gb/${id.toLowerCase()}.html`, title: type,
+      summary: how || explanations[0] || "",
+      wordings: [newest, ...older],
       category: index.categories[category] || "",
-      categoryTitle: index.titles[category] || "",
-      status: index.statuses[status],
-      live: index.statuses[status] === "live",
+      status: statusName,
+      live: statusName === "live" || statusName === "new",
       releases: index.releases.filter((_, number) => live & (1 << number)),
       introduced: index.releases[first] || "",
       fixable: index.fixable[fixable] || "",
-      example: Boolean(example),
+      example: Boolean(example), prior,
+      fields: {
+        users, title: type, explanation: explanations.join(" "), how, code, info, context,
+        hints: newest.hints.join(" "),
+        older: older.map((each) => [each.type, ...each.explanations].join(" ")).join(" "),
+        category: index.titles[category] || "",
+      },
+    };
+  }
+
+  function pageOf([kind, path, title, summary, headings, body, users]) {
+    return {
+      kind, id: "", path: `${path}.html`, title, summary, live: true, prior: 0,
+      fields: { users, title, summary, headings, body },
     };
   }
 
@@ -37,8 +53,10 @@
 
   class Search {
     constructor(index) {
-      this.entries = index.entries.map((row) => entryOf(row, index));
+      this.index = index;
+      this.entries = index.entries.map((row) => breakOf(row, index));
       this.numbers = new Map(this.entries.map((entry, number) => [entry.id, number]));
+      this.pages = [...this.entries, ...index.pages.map(pageOf)];
     }
 
     // Prepared on first use: a page that is only read needs neither.
@@ -47,10 +65,11 @@
     }
 
     get words() {
-      return (this.preparedWords ??= new Words(this.entries));
+      return (this.preparedWords ??= new Words(this.pages, this.index));
     }
 
-    /* The entries for a query, best first: `{entry, by}`. */
+    /* The pages for a query, best first: `{entry, by}`. `by` is "words" or "near" for a page that was
+       found by words, "start" for an id that is not complete, and otherwise what names the break. */
     find(query) {
       const text = query.slice(-LONGEST_QUERY); // in a log, the error comes last
       const found = this.byId(text);
@@ -59,11 +78,10 @@
       const seen = new Set();
       const first = found.filter(({ number }) => !seen.has(number) && seen.add(number));
       const others = idIn(text) ? [] : this.words.find(focused(text)).filter(({ number }) => !seen.has(number));
-      for (const each of others) if (!this.entries[each.number].live) each.score *= 0.97;
-      others.sort((a, b) => b.score - a.score || a.number - b.number);
-      return [...first, ...others.map(({ number }) => ({ number, by: "words" }))].map(({ number, by }) => ({
-        entry: this.entries[number], by,
-      }));
+      return [
+        ...first.map(({ number, by }) => ({ entry: this.pages[number], by })),
+        ...others.map(({ number, isFar }) => ({ entry: this.pages[number], by: isFar ? "near" : "words" })),
+      ];
     }
 
     byId(text) {
@@ -72,7 +90,7 @@
       const exact = this.numbers.has(id) ? [{ number: this.numbers.get(id), by: "id" }] : [];
       const digits = /\d+/.exec(text)[0];
       const begun = [...this.numbers].filter(([known]) => known.startsWith(`GB${digits}`));
-      return [...exact, ...begun.map(([, number]) => ({ number, by: "id" }))];
+      return [...exact, ...begun.map(([, number]) => ({ number, by: "start" }))];
     }
 
     idsIn(text) {
@@ -87,7 +105,7 @@
       const text = query.trim();
       if (text.length <= most && !text.includes("\n")) return text;
       const [first] = this.find(text);
-      if (first && first.by !== "words") return first.entry.id;
+      if (first && isSure(first)) return first.entry.id;
       return text.split("\n").find((line) => line.trim()).trim().slice(0, most);
     }
   }
@@ -101,5 +119,10 @@
     return text.slice(Math.max(0, field - 200), end < 0 ? field + 2000 : field + end);
   }
 
-  scope.FullgraphSearch = { Search, wordsOf, idIn };
+  /* Whether a text names the break of a result, by an id or as a message. */
+  function isSure({ by }) {
+    return !["words", "near", "start"].includes(by);
+  }
+
+  scope.FullgraphSearch = { Search, wordsOf, isSure };
 })(typeof window === "undefined" ? globalThis : window);

@@ -2,6 +2,8 @@
 // Loaded before the page is drawn, so that a stored theme applies at once.
 (function () {
   const root = document.documentElement;
+  // Styles show what needs scripts only where there are any.
+  root.classList.add("js");
 
   function remembered() {
     try {

@@ -1,34 +1,53 @@
-"""The home page and the index of its search."""
+"""The home page, and the index of the search of all pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from fullgraph.registry.entries import checksum_of
 from fullgraph.registry.taxonomy import RENAMED
+from fullgraph.site import labels as labels
 from fullgraph.site.labels import STATUS
+from fullgraph.site.met_often import most_met
 from fullgraph.site.model import BreakPage, CategoryPage, SiteData
 from fullgraph.site.pages import Output
-from fullgraph.site.searchindex import index_of, script_of
+from fullgraph.site.searchindex import fixes_of, index_of, script_of
 from fullgraph.site.templating import frame_of, renderer
+
+# How many breaks and lessons the page shows.
+_MOST_MET = 12
+_FIRST_LESSONS = 7
 
 
 def outputs(site: SiteData) -> Iterator[Output]:
-    """Yield the page and the index."""
-    script = script_of(index_of(site))
-    version = checksum_of(script)
-    yield Output("search-index.js", version, lambda: script)
+    """Yield the page, the index of the search, and the fixes that the search shows."""
+    for name, content in (
+        ("search-index.js", script_of("FULLGRAPH_INDEX", index_of(site))),
+        ("search-fixes.js", script_of("FULLGRAPH_FIXES", fixes_of(site))),
+    ):
+        yield Output(name, checksum_of(content), partial(bytes, content))
     frame = frame_of(site)
-    groups = groups_of(site)
-    categories = [(each.name, each.title) for each in site.categories]
-    # The index contains everything in the list, except the names of categories.
-    facts = (frame, version, categories)
-    yield Output(
-        "index.html",
-        facts,
-        renderer("home.html", frame, "index.html", **_values(site, groups, version)),
-    )
+    values = _values(site)
+    render = renderer("home.html", frame, "index.html", **values)
+    yield Output("index.html", (frame, _facts(values)), render)
+
+
+def _facts(values: dict[str, Any]) -> list[Any]:
+    """Return what the page shows of its values."""
+    return [
+        [(category, [_shown(each) for each in breaks]) for category, breaks in values["groups"]],
+        [_shown(each) for each in values["unworded"]],
+        [(_shown(each), labels.sentence(each), programs) for each, programs in values["met"]],
+        [(each.id, each.title, each.minutes) for each in values["lessons"]],
+        *(values[name] for name in ("met_in", "lesson_count", "statuses", "releases", "renamed")),
+    ]
+
+
+def _shown(each: BreakPage) -> tuple[str, str, str, bool, str]:
+    """Return the facts in a row of the list."""
+    return (each.id, each.page.type, each.status, each.example is not None, each.page.fixable)
 
 
 def groups_of(site: SiteData) -> list[tuple[CategoryPage, list[BreakPage]]]:
@@ -47,10 +66,10 @@ def unworded(site: SiteData) -> list[BreakPage]:
     return [each for _, each in sorted(site.breaks.items()) if not each.worded]
 
 
-def _values(
-    site: SiteData, groups: list[tuple[CategoryPage, list[BreakPage]]], version: str
-) -> dict[str, Any]:
+def _values(site: SiteData) -> dict[str, Any]:
     present = {each.status for each in site.breaks.values()}
+    groups = groups_of(site)
+    met = most_met(site, _MOST_MET)
     return {
         "kind": "home",
         "title": "Find a graph break",
@@ -58,9 +77,14 @@ def _values(
         "total": len(site.breaks),
         "groups": groups,
         "unworded": unworded(site),
+        "met": [
+            (site.breaks[each.id], labels.count(each.programs, met.unit)) for each in met.breaks
+        ],
+        "met_in": met.counted_in,
+        "lessons": site.lessons[:_FIRST_LESSONS],
+        "lesson_count": len(site.lessons),
         "categories": [category for category, _ in groups],
         "statuses": [status for status in STATUS if status in present],
         "releases": [release.release for release in site.releases],
-        "index_version": version,
         "renamed": RENAMED,
     }
