@@ -173,7 +173,7 @@ def test_every_page_has_the_search(visit: Visit, address: str) -> None:
     page.locator("#q").focus()
     page.locator(".panel .more a").click()
     expect(page).to_have_url(f"{address}index.html?q=numpy")
-    assert page.locator("#results li").count() > 8
+    expect(page.locator("#results li").nth(8)).to_be_visible()
 
 
 def test_nothing_found_is_said_before_near_matches(visit: Visit) -> None:
@@ -220,7 +220,6 @@ def test_filters_narrow_the_list_and_the_search(visit: Visit) -> None:
 def test_the_list_is_folded_until_it_is_wanted(visit: Visit) -> None:
     page = visit("index.html")
     assert page.locator("#all li:visible").count() == 0
-    assert page.locator("#start .met li").count() == 12
     assert page.locator("#start .tiles li").count() > 17
     page = visit("index.html?status=retired")
     expect(page.locator("#count")).to_contain_text("breaks")

@@ -165,5 +165,6 @@
   });
   addEventListener("popstate", (event) => restore(event.state));
   restore(history.state);
+  // Not all browsers open it for a link into it.
   if (location.hash === "#breaks") all.open = true;
 })();
