@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from fullgraph.commands import cli as cli_of_fullgraph
 from fullgraph.errors import FullgraphError
+from fullgraph.guide.lesson import lesson_named
 from tests.conftest import Cli
 
 
@@ -24,6 +26,7 @@ def test_a_lesson_is_shown_with_the_words_of_the_installed_torch(cli: Cli) -> No
     shown = cli("learn", "graph-breaks").stdout
     assert "graph 2 ┃" in shown
     assert "{{" not in shown
+    assert shown.rstrip().endswith("next      fullgraph learn guards")
     assert json.loads(cli("learn", "2", "--format", "json").stdout)["id"] == "graph-breaks"
 
 
@@ -40,12 +43,32 @@ def test_run_and_quiz_run_the_code() -> None:
     assert "no answer was given" in str(silent.exception)
 
 
+@pytest.mark.parametrize(
+    ("name", "lesson"),
+    [
+        ("3", "guards"),
+        ("Guards", "guards"),
+        ("fullgraph=True", "fullgraph-true"),
+        ("error_on_graph_break", "error-on-graph-break"),
+        ("cache-size-limit", "recompile-limit"),
+    ],
+)
+def test_a_lesson_is_found_as_people_write_it(name: str, lesson: str) -> None:
+    assert lesson_named(name).id == lesson
+
+
+def test_a_misspelled_lesson_has_a_suggestion() -> None:
+    with pytest.raises(FullgraphError, match="did you mean guards"):
+        lesson_named("gaurds")
+
+
 def test_bad_input_is_one_line(cli: Cli, tmp_path: Path) -> None:
     kept = tmp_path / "kept.py"
     kept.write_text("mine\n")
     for arguments in (
         ["learn", "no-such-lesson"],
         ["learn", "--run"],
+        ["learn", "guards", "--run", "--quiz"],
         ["learn", "graph-breaks", "--save", str(kept)],
         ["learn", "graph-breaks", "--save", str(tmp_path / "no" / "folder.py")],
     ):

@@ -58,15 +58,30 @@ def _ask(question: Question, running: RunningLesson, terminal: Terminal) -> bool
     _echo(terminal.wrapped(question.question))
     for choice in question.choices:
         click.echo(f"  - {choice}")
-    given = sys.stdin.readline()
-    if not given:
-        raise FullgraphError("no answer was given; run the quiz in a terminal, or pipe answers in")
+    given = _read_answer(question)
     with redirect_stdout(StringIO()):
         answer = str(running.evaluate(question.answer))
     is_right = _plain(given) == _plain(answer)
     verdict = "Right." if is_right else f"It is {answer}."
     _echo([*terminal.wrapped(f"{verdict} {question.why}"), ""])
     return is_right
+
+
+def _read_answer(question: Question) -> str:
+    """Return the next answer; in a terminal, one that is not among the choices is asked again."""
+    is_terminal = sys.stdin.isatty()
+    while True:
+        if is_terminal:
+            click.echo("> ", nl=False)
+        given = sys.stdin.readline()
+        if not given:
+            raise FullgraphError(
+                "no answer was given; run the quiz in a terminal, or pipe answers in"
+            )
+        allowed = [_plain(each) for each in question.choices]
+        if not is_terminal or (given.strip() and (not allowed or _plain(given) in allowed)):
+            return given
+        click.echo(f"answer {' or '.join(question.choices)}" if allowed else "type an answer")
 
 
 def _plain(answer: str) -> str:

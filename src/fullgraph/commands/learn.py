@@ -22,8 +22,14 @@ def command(lesson: str | None, runs: bool, quiz: bool, save: str | None, format
     """
     from fullgraph.guide.lesson import all_lessons, lesson_named
 
+    actions = [
+        name for name, is_on in (("--run", runs), ("--quiz", quiz), ("--save", save)) if is_on
+    ]
+    if len(actions) > 1 or (actions and format_ != "text"):
+        others = [*actions, *(["--format"] if format_ != "text" else [])]
+        raise FullgraphError(f"{' and '.join(others)} do not go together; use one of them")
     if lesson is None:
-        if runs or quiz or save:
+        if actions:
             raise FullgraphError("name a lesson, such as: fullgraph learn graph-breaks --run")
         deliver("lessons", all_lessons(), format_)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -94,15 +95,30 @@ def all_lessons() -> tuple[Lesson, ...]:
 
 
 def lesson_named(name: str) -> Lesson:
-    """Return the lesson with an id or a number."""
+    """Return the lesson with an id, a number, a title or a topic, such as `fullgraph=True`."""
+    wanted = _plain(name)
     for lesson in all_lessons():
-        if name.lower() in (lesson.id, str(lesson.number)):
+        if wanted in (lesson.id, str(lesson.number), _plain(lesson.title)):
             return lesson
-    known = [each.id for each in all_lessons() if name.lower() in each.id]
+    for lesson in all_lessons():
+        if wanted in lesson.topics:
+            return lesson
+    ids = [each.id for each in all_lessons()]
+    known = [each for each in ids if wanted and wanted in each] or get_close_matches(wanted, ids)
     nearest = f"; did you mean {' or '.join(known)}?" if known else ""
     raise FullgraphError(
         f"there is no lesson {name!r}{nearest} (fullgraph learn lists all of them)"
     )
+
+
+def next_lesson(lesson: Lesson) -> Lesson | None:
+    """Return the lesson to read next; None after the last one."""
+    return next((each for each in all_lessons() if each.number == lesson.number + 1), None)
+
+
+def _plain(name: str) -> str:
+    """Return a name as ids are written."""
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def read_lesson(file: Path) -> Lesson:

@@ -20,7 +20,7 @@ def apply_choice(root: Root, choice: Choice, backend: str) -> Callable[..., Any]
         case "whole" | "function":
             return _compiled(root.target.original, options)
         case "today":
-            for part in root.parts:
+            for part in root.effective_parts:
                 _compile_part(part, trial_options(part.target.options, backend))
         case _:
             for number, path in choice.paths:

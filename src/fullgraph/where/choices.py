@@ -7,12 +7,13 @@ of that time is not worth a trial.
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from fullgraph.capture.dynamo_hooks import is_skipped_by_rule
 from fullgraph.where.recording import Root
@@ -111,7 +112,10 @@ def _groups(root: Root, profile: Profile) -> list[_Group]:
         for path, pattern, module in _walk(outermost, "", ""):
             # A function's outermost modules are choices; a module root is the whole.
             is_whole = not path and not root.is_function
-            if is_whole or (number, path) not in profile.seconds or not _is_composite(module):
+            is_wrapper = hasattr(module, "_orig_mod")
+            if is_whole or is_wrapper or (number, path) not in profile.seconds:
+                continue
+            if not _is_composite(module):
                 continue
             key = (number, pattern, type(module).__name__)
             group = found.setdefault(key, _Group(pattern, key[2], [], 0.0))
@@ -126,12 +130,9 @@ def _walk(
 ) -> Iterator[tuple[str, str, torch.nn.Module]]:
     """Yield each module with its path, and with the pattern that it shares with its siblings."""
     yield path, pattern, module
-    classes = Counter(type(each) for each in module.children())
-    in_container = isinstance(module, _CONTAINERS)
     for name, child in module.named_children():
-        is_repeated = in_container and classes[type(child)] > 1 and _is_composite(child)
         # The result of torch.compile is a module around the original one.
-        part = _EVERY if is_repeated else "" if name == "_orig_mod" else name
+        part = _EVERY if _is_repeated(module, child) else "" if name == "_orig_mod" else name
         yield from _walk(child, _joined(path, name), _joined(pattern, part))
 
 
@@ -191,19 +192,16 @@ def _all_blocks(root: Root, groups: list[_Group]) -> Choice:
 
 def _with_todays(root: Root, choices: list[Choice]) -> list[Choice]:
     """Mark the choice that the program makes; add one if none of them is the same."""
-    if not root.parts or any(each.today for each in choices):
+    parts = root.effective_parts
+    if not parts or any(each.today for each in choices):
         return choices
-    compiled = {_path_of(root, part.target.original) for part in root.parts}
+    compiled = {_path_of(root, part.target.original) for part in parts}
     for place, choice in enumerate(choices):
         if compiled == set(choice.paths):
-            today = Choice(
-                choice.name, choice.kind, choice.class_name, choice.count, choice.code, True,
-                choice.paths,
-            )  # fmt: skip
-            return [*choices[:place], today, *choices[place + 1 :]]
-    names = list(dict.fromkeys(part.target.name for part in root.parts))
+            return [*choices[:place], replace(choice, today=True), *choices[place + 1 :]]
+    names = list(dict.fromkeys(part.target.name for part in parts))
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return [*choices, Choice(shown, "today", "", len(root.parts), (), today=True)]
+    return [*choices, Choice(shown, "today", "", len(parts), (), today=True)]
 
 
 def _path_of(root: Root, original: Any) -> Path | None:
@@ -232,33 +230,49 @@ def _code(root: Root, group: _Group) -> tuple[str, ...]:
     """Return the lines that compile all modules of a group."""
     number, first = group.paths[0]
     owner, outermost = root.modules[number]
-    module = outermost.get_submodule(first)
     lines: list[str] = []
     before, *after = group.pattern.split(_EVERY)
     expression = _expression(owner, before.strip("."))
     names = ["layer"] if len(after) == 1 else ["stage", "block", "layer"]
-    for depth, part in enumerate(after):
-        indent = "    " * depth
-        name = names[min(depth, len(names) - 1)]
-        values = ".values()" if _is_dict(outermost, first, depth) else ""
-        lines.append(f"{indent}for {name} in {expression}{values}:")
+    depth = 0
+    for place, (part, (container, item)) in enumerate(
+        zip(after, _repetitions(outermost, first), strict=True)
+    ):
+        name = names[min(place, len(names) - 1)]
+        values = ".values()" if isinstance(container, torch.nn.ModuleDict) else ""
+        lines.append(f"{_indent(depth)}for {name} in {expression}{values}:")
+        depth += 1
+        if any(type(each) is not type(item) for each in container.children()):
+            lines.append(f"{_indent(depth)}if isinstance({name}, {type(item).__name__}):")
+            depth += 1
         expression = _expression(name, part.strip("."))
-    indent = "    " * len(after)
-    lines += [f"{indent}{line}" for line in _compile_code(root, expression, module)]
+    module = outermost.get_submodule(first)
+    lines += [f"{_indent(depth)}{line}" for line in _compile_code(root, expression, module)]
     return tuple(lines)
 
 
-def _is_dict(outermost: torch.nn.Module, path: str, depth: int) -> bool:
-    """Return whether the container at a depth of repetition is a ModuleDict."""
-    containers = []
+def _indent(depth: int) -> str:
+    return "    " * depth
+
+
+def _repetitions(
+    outermost: torch.nn.Module, path: str
+) -> list[tuple[torch.nn.Module, torch.nn.Module]]:
+    """Return each container of repeated modules on the way to a path, with the item on that way."""
+    found = []
     module = outermost
-    for part in path.split("."):
-        classes = Counter(type(each) for each in module.children())
-        child = module.get_submodule(part)
-        if isinstance(module, _CONTAINERS) and classes[type(child)] > 1 and _is_composite(child):
-            containers.append(module)
-        module = child
-    return depth < len(containers) and isinstance(containers[depth], torch.nn.ModuleDict)
+    for part in path.split(".") if path else ():
+        item = module.get_submodule(part)
+        if _is_repeated(module, item):
+            found.append((module, item))
+        module = item
+    return found
+
+
+def _is_repeated(container: torch.nn.Module, item: torch.nn.Module) -> bool:
+    """Return whether a module is one of several of its class in a container."""
+    same = sum(type(each) is type(item) for each in container.children())
+    return isinstance(container, _CONTAINERS) and same > 1 and _is_composite(item)
 
 
 def _compile_code(root: Root, expression: str, module: torch.nn.Module) -> tuple[str, ...]:

@@ -191,6 +191,11 @@ def _notes(facts: TargetFacts) -> list[str]:
     notes = []
     if not facts.compiled_at:
         notes.append("the program compiles nothing of it; its outermost calls were recorded")
+    for line in facts.no_effect:
+        notes.append(
+            f"{line.text} (line {line.line}) has no effect: Dynamo skips torch's own modules that "
+            "are compiled in place"
+        )
     if facts.backward:
         notes.append("a call includes a backward pass from the sum of its outputs")
     if 0 < facts.raising < facts.recorded:

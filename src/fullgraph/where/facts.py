@@ -40,6 +40,8 @@ class TargetFacts(Struct, frozen=True):
     raised: str = ""
     # Why outcomes cannot be compared; empty if they can.
     incomparable: str = ""
+    # Lines that compile one of torch's own modules in place, which has no effect.
+    no_effect: tuple[CodeLine, ...] = ()
     eager_rounds: dict[int, float] = {}
     choices: tuple[ChoiceFacts, ...] = ()
     not_tried: tuple[NotTried, ...] = ()

@@ -26,7 +26,7 @@ from fullgraph.where.facts import (
     Update,
     WorkerRequest,
 )
-from fullgraph.where.recording import PlacementRecorder, Root
+from fullgraph.where.recording import CompiledPart, PlacementRecorder, Root
 from fullgraph.where.report import Choice, CodeLine, NotTried
 from fullgraph.where.warm_up import warm_up_inductor
 from fullgraph.where.worker_process import (
@@ -274,16 +274,18 @@ class RootMeasurement:
 
 def _facts_of(root: Root) -> TargetFacts:
     module = root.target.module
-    lines = [part.line for part in root.parts if part.line is not None]
     return TargetFacts(
         name=root.name,
         class_name=type(module).__name__ if module is not None else "",
         is_function=root.is_function,
-        compiled_at=tuple(_distinct(lines)),
+        compiled_at=_lines(root.parts),
+        no_effect=_lines([part for part in root.parts if part.has_no_effect]),
         calls=root.called,
         recorded=len(root.calls),
     )
 
 
-def _distinct(lines: Sequence[CodeLine]) -> list[CodeLine]:
-    return list({(each.file, each.line): each for each in lines}.values())
+def _lines(parts: Sequence[CompiledPart]) -> tuple[CodeLine, ...]:
+    """Return the lines that compile some parts, each once."""
+    lines = [part.line for part in parts if part.line is not None]
+    return tuple({(each.file, each.line): each for each in lines}.values())

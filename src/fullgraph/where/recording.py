@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from fullgraph.capture.dynamo_hooks import is_skipped_by_rule
 from fullgraph.fix.record.intercept import intercept_compile
 from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.where.call_sites import called_expression, calling_line, compiled_expression
@@ -36,6 +37,8 @@ class CompiledPart:
     line: CodeLine | None
     # What a call of the compiled object runs; eager code unless a worker changes it.
     run: Function
+    # Whether the line has no effect: Dynamo skips torch's own modules that are compiled in place.
+    has_no_effect: bool = False
 
 
 @dataclass(eq=False)
@@ -65,7 +68,13 @@ class Root:
     @property
     def is_compiled(self) -> bool:
         """Whether the program compiles the whole of it."""
-        return any(_same(part.target.original, self.target.original) for part in self.parts)
+        whole = self.target.original
+        return any(_same(part.target.original, whole) for part in self.effective_parts)
+
+    @property
+    def effective_parts(self) -> list[CompiledPart]:
+        """What the program compiles of it, without the lines that have no effect."""
+        return [part for part in self.parts if not part.has_no_effect]
 
     def add_module(self, name: str, module: torch.nn.Module) -> None:
         """Note a module that the function calls."""
@@ -145,6 +154,8 @@ class PlacementRecorder:
             for part in self.parts:
                 original = part.target.original
                 if isinstance(original, torch.nn.Module):
+                    in_place = original._compiled_call_impl is not None
+                    part.has_no_effect = in_place and is_skipped_by_rule(original.forward)
                     original._compiled_call_impl = None
                     part.run = original
 

@@ -56,13 +56,16 @@ class Worker:
         raises = tuple(bool(each.raised) for each in outcomes)
         first = next((f"{o.raised}: {o.message}" for o in outcomes if o.raised), "")
         raised = next(iter(first.splitlines()), "")
-        self.plan = CallPlan(raises, tuple(map(self._can_run_backward, self._root.calls)), False)
+        backward = tuple(map(self._can_run_backward, self._root.calls))
+        plan = CallPlan(raises, backward, mutates=False)
         if all(raises):
-            return EagerFacts(self.plan, (), (), raised)
-        self.plan = replace(self.plan, mutates=self._mutates())
+            return EagerFacts(plan, (), (), raised)
+        plan = replace(plan, mutates=self._mutates())
+        # Without backward passes: no module calls them, so that its part would look too small.
+        self.plan = replace(plan, backward=(False,) * len(raises))
         self._run_calls()
         choices, not_tried = list_choices(self._root, profile_modules(self._root, self._run_calls))
-        return EagerFacts(self.plan, tuple(choices), tuple(not_tried), raised)
+        return EagerFacts(plan, tuple(choices), tuple(not_tried), raised)
 
     def keep_reference(self, plan: CallPlan) -> None:
         """Run the calls in eager mode and keep the outcomes that all choices must have.
@@ -155,9 +158,14 @@ class Worker:
         args, kwargs = clone_inputs((call.args, call.kwargs))
         context = call.context if gradients else _WithoutGradients(call.context)
         with modules_restored(self._modules):
-            return observe_call(
+            outcome = observe_call(
                 self._function, args, kwargs, context=context, module=self._everything
             )
+        # A compiled `forward` of one of torch's own modules is an attribute of that module.
+        outcome.state = {
+            name: leaf for name, leaf in outcome.state.items() if not name.endswith(".forward")
+        }
+        return outcome
 
     def _can_run_backward(self, call: RecordedCall) -> bool:
         """Return whether the sum of the outputs has a gradient, and the program computes some."""

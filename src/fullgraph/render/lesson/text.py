@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullgraph.guide.lesson import Lesson, Part
+from fullgraph.guide.lesson import Lesson, Part, next_lesson
 from fullgraph.guide.picture import EAGER, GRAPH
 from fullgraph.guide.wording import filled_lesson
 from fullgraph.render._lines import joined
@@ -30,6 +30,8 @@ def _lines(lesson: Lesson, terminal: Terminal) -> Iterator[str]:
     yield from terminal.labelled("try it", f"fullgraph learn {lesson.id} --run")
     if any(part.kind == "quiz" for part in lesson.parts):
         yield from terminal.labelled("", f"fullgraph learn {lesson.id} --quiz")
+    if (following := next_lesson(lesson)) is not None:
+        yield from terminal.labelled("next", f"fullgraph learn {following.id}")
 
 
 def part_lines(part: Part, terminal: Terminal) -> Iterator[str]:

@@ -15,6 +15,8 @@ _TITLES = ("compile", "per call", "speedup", "graphs", "breaks", "recompiles")
 _NONE = "–"
 # Names of choices are not cut shorter than this.
 _SHORTEST_NAME = 20
+# Lines of the program are cut to this length.
+_LONGEST_CODE = 60
 
 
 def render(
@@ -161,4 +163,5 @@ def _labelled(label: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _place(file: str, line: int, text: str) -> str:
-    return f"{one_line(this_process().display_path(file))}:{line}  {one_line(text)}"
+    shown = _cut(one_line(text), _LONGEST_CODE)
+    return f"{one_line(this_process().display_path(file))}:{line}  {shown}"
