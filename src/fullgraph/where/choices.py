@@ -1,6 +1,6 @@
 """Lists the places to compile in one outermost module or function.
 
-The calls run once in eager mode with every module timed. A submodule that takes only a small part
+The calls run in eager mode with every module timed. A submodule that takes only a small part
 of that time is not worth a trial.
 """
 
@@ -21,6 +21,7 @@ from fullgraph.where.report import Choice, NotTried
 
 # Modules that take a smaller part of the time are not tried.
 _SMALLEST_SHARE = 0.1
+_PROFILED_RUNS = 3
 _MOST_GROUPS = 4
 _MOST_SUBMODULES = 4
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)
@@ -33,12 +34,25 @@ Path = tuple[int, str]
 class Profile:
     """How long the modules of a root take in eager mode, each with its submodules."""
 
-    total: float
     seconds: dict[Path, float]
+
+    @property
+    def total(self) -> float:
+        """The time of all outermost modules; a function may spend more outside of them."""
+        return sum(spent for (_, path), spent in self.seconds.items() if not path)
 
 
 def profile_modules(root: Root, run: Callable[[], Any]) -> Profile:
-    """Return the time of each module while `run` makes the recorded calls."""
+    """Return the time of each module while `run` makes the recorded calls.
+
+    That is the shortest of several runs, so that a delay does not make a module look important.
+    """
+    runs = [_timed_modules(root, run) for _ in range(_PROFILED_RUNS)]
+    shared = set.intersection(*(set(each) for each in runs))
+    return Profile({path: min(each[path] for each in runs) for path in shared})
+
+
+def _timed_modules(root: Root, run: Callable[[], Any]) -> dict[Path, float]:
     paths = {
         id(module): (number, path)
         for number, (_, outermost) in enumerate(root.modules)
@@ -57,12 +71,11 @@ def profile_modules(root: Root, run: Callable[[], Any]) -> Profile:
                 seconds[path] += time.perf_counter() - started
 
     torch.nn.Module.__call__ = timed_call
-    started = time.perf_counter()
     try:
         run()
     finally:
         torch.nn.Module.__call__ = call_module
-    return Profile(time.perf_counter() - started, seconds)
+    return seconds
 
 
 @dataclass
@@ -110,8 +123,8 @@ def _groups(root: Root, profile: Profile) -> list[_Group]:
     found: dict[tuple[int, str, str], _Group] = {}
     for number, (_, outermost) in enumerate(root.modules):
         for path, pattern, module in _walk(outermost, "", ""):
-            # A function's outermost modules are choices; a module root is the whole.
-            is_whole = not path and not root.is_function
+            # The outermost modules of a function or method are choices.
+            is_whole = not path and module is root.target.original
             is_wrapper = hasattr(module, "_orig_mod")
             if is_whole or is_wrapper or (number, path) not in profile.seconds:
                 continue

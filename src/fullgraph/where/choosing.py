@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fullgraph.model.cost import Estimate
 from fullgraph.where.facts import ChoiceFacts, TargetFacts
-from fullgraph.where.report import ChoiceResult, Ratio, TargetReport
+from fullgraph.where.report import ChoiceResult, NotTried, Ratio, TargetReport
 
 # Fewer rounds say nothing.
 _FEWEST_ROUNDS = 4
@@ -25,6 +25,8 @@ def target_report(facts: TargetFacts, interrupted: bool) -> TargetReport:
     """Return the report of one target, with a recommendation."""
     results = tuple(_result(each, facts) for each in facts.choices)
     chosen, advice, reason = _recommend(facts, results, interrupted)
+    if missing := len(facts.waiting) + sum("--time" in each.reason for each in facts.not_tried):
+        reason += f"; {missing} {'choice was' if missing == 1 else 'choices were'} not measured"
     return TargetReport(
         name=facts.name,
         class_name=facts.class_name,
@@ -36,12 +38,22 @@ def target_report(facts: TargetFacts, interrupted: bool) -> TargetReport:
         backward=facts.backward,
         eager=_estimate(facts.eager_rounds),
         choices=results,
-        not_tried=facts.not_tried,
+        not_tried=(*facts.not_tried, *_interrupted(facts)),
         chosen=chosen,
         advice=advice,
         reason=reason,
         notes=tuple(_notes(facts)),
     )
+
+
+def _interrupted(facts: TargetFacts) -> list[NotTried]:
+    """Return the choices that nothing is known about, because the measurement ended before."""
+    measured = {each.choice.name for each in facts.choices}
+    return [
+        NotTried(name, "the measurement was interrupted")
+        for name in facts.waiting
+        if name not in measured
+    ]
 
 
 def _result(facts: ChoiceFacts, target: TargetFacts) -> ChoiceResult:

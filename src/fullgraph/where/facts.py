@@ -45,6 +45,8 @@ class TargetFacts(Struct, frozen=True):
     eager_rounds: dict[int, float] = {}
     choices: tuple[ChoiceFacts, ...] = ()
     not_tried: tuple[NotTried, ...] = ()
+    # The names of choices that are still to be tried.
+    waiting: tuple[str, ...] = ()
 
 
 class Recorded(Struct, frozen=True, tag=True):

@@ -169,13 +169,17 @@ class RootMeasurement:
             backward=any(eager.plan.backward),
             raised=eager.raised,
             not_tried=eager.not_tried,
+            waiting=tuple(choice.name for choice in eager.choices),
         )
         if all(eager.plan.raises):
             return
         plan = self._start_eager(eager.plan)
+        names = [choice.name for choice in eager.choices]
         for place, choice in enumerate(eager.choices):
-            self._measurement.step(f"compiling {choice.name} ({place + 1} of {len(eager.choices)})")
+            self._measurement.step(f"compiling {choice.name} ({place + 1} of {len(names)})")
+            self._set(waiting=tuple(names[place:]))
             self._try(choice, plan)
+        self._set(waiting=())
         self._take_turns()
 
     def _scout(self) -> EagerFacts:

@@ -37,9 +37,6 @@ def _lines(report: WhereReport, terminal: Terminal) -> Iterator[str]:
         if number:
             yield ""
         yield from _target_lines(report, target, terminal)
-    if report.interrupted:
-        yield ""
-        yield "interrupted: the choices that were not measured are missing"
 
 
 def _target_lines(report: WhereReport, target: TargetReport, terminal: Terminal) -> Iterator[str]:
@@ -92,17 +89,19 @@ def _cut(name: str, width: int) -> str:
 
 
 def _label(choice: Choice) -> str:
-    name = one_line(choice.name)
+    """Return the name of a choice, with what it is in parentheses."""
     match choice.kind:
         case "whole":
-            name += " (whole)"
-        case "function":
-            name += "()"
+            about = "whole"
         case "blocks" | "submodule" if choice.count > 1:
-            name += f" ({choice.count} {one_line(choice.class_name) or 'blocks'})"
+            about = f"{choice.count} {one_line(choice.class_name) or 'blocks'}"
         case "submodule":
-            name += f" ({one_line(choice.class_name)})"
-    return f"{name}, as today" if choice.today else name
+            about = one_line(choice.class_name)
+        case _:
+            about = ""
+    name = one_line(choice.name) + ("()" if choice.kind == "function" else "")
+    facts = ", ".join([*([about] if about else []), *(["today"] if choice.today else [])])
+    return f"{name} ({facts})" if facts else name
 
 
 def _cells(result: ChoiceResult) -> tuple[str, ...]:
