@@ -18,6 +18,12 @@ import fullgraph
 from fullgraph.model.report import Report
 
 PROGRAMS = Path(__file__).parent / "programs"
+# The C++ kernels that tests need are few and small. Inductor compiles them quickest without vector
+# instructions, which it would try out first, without headers that are compiled beforehand, and
+# without processes of its own.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "0")
+os.environ.setdefault("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0")
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 # The same examples each time, without a deadline, so that only a change of the code can fail.
 # HYPOTHESIS_PROFILE=default tries other examples.
 settings.register_profile("steady", derandomize=True, deadline=None)

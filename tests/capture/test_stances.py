@@ -119,6 +119,7 @@ def test_run_and_a_saved_report_name_the_line(cli: Cli) -> None:
         "f = torch.compile(lambda x: x + 1, backend='eager')\n"
         "with torch.compiler.set_stance('force_eager'):\n"
         "    f(torch.ones(3))\n"
+        "__import__('gc').freeze()\n"
     )
     result = cli("run", "--format", "json", "-o", "report.json", "script.py")
     assert result.returncode == 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -15,24 +16,34 @@ import torch
 import fullgraph
 from fullgraph.fix.fixers import Fixer
 from fullgraph.fix.fixers._cases import Case
-from fullgraph.fix.model import Candidate, Refusal, SearchResult
+from fullgraph.fix.model import (
+    Candidate,
+    Refusal,
+    SearchResult,
+    TrialRequest,
+    TrialResult,
+    with_number,
+)
 from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.fix.report.build import build_report
 from fullgraph.fix.runtime.hot_patch import index_functions
 from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.source.context import BreakContext, SourceFile
 from fullgraph.fix.source.text import read_source
-from fullgraph.fix.trials.fork import ForkTrialRunner, preload_compiler
+from fullgraph.fix.trials.fork import ForkTrialRunner, execute_here, preload_compiler
+from fullgraph.fix.trials.runner import read_result
 
-_SECONDS = 60.0
+_SECONDS = 600.0
 _NOT_RECOGNIZED = "pattern not recognized"
+# Each program is a module of its own, with loggers of its own.
+_numbers = itertools.count()
 
 
 def load(source: str, folder: Path) -> Any:
     """Import a program as a module of its own, from a file of its own."""
     file = folder / "program.py"
     file.write_text(source)
-    spec = importlib.util.spec_from_file_location(f"program_{id(file)}", file)
+    spec = importlib.util.spec_from_file_location(f"program_{next(_numbers)}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -64,6 +75,30 @@ def index_what_is_loaded() -> None:
     index_functions()
 
 
+class LocalTrialRunner:
+    """Runs trials in this process, for programs that change nothing but their own state.
+
+    It does what forks do, without copying the memory of this process for each trial.
+    """
+
+    reruns_program = False
+
+    def __init__(self, recorder: CallRecorder, folder: Path) -> None:
+        self._recorder = recorder
+        self._folder = folder
+        self._count = 0
+
+    def submit(self, request: TrialRequest) -> int:
+        """Run a trial."""
+        self._count += 1
+        execute_here(with_number(request, self._count), self._recorder, self._folder)
+        return self._count
+
+    def result(self, number: int) -> TrialResult:
+        """Return the result of a trial."""
+        return read_result(self._folder, number)
+
+
 @contextmanager
 def runner_for(source: str, folder: Path) -> Iterator[ForkTrialRunner]:
     """Run trials of a program in forks of this process."""
@@ -74,13 +109,18 @@ def runner_for(source: str, folder: Path) -> Iterator[ForkTrialRunner]:
 
 def search(source: str, folder: Path, *fixers: Fixer) -> SearchResult:
     """Return what these fixers make of a program, verification included."""
-    with runner_for(source, folder) as runner:
+    index_what_is_loaded()
+    recorder = recorded(load(source, folder))
+    index_functions()
+    try:
         return FixSearch(
-            runner,
+            LocalTrialRunner(recorder, folder),
             deadline=time.monotonic() + _SECONDS,
             progress=lambda _: None,
             fixers=fixers or None,
         ).run()
+    finally:
+        torch._dynamo.reset()
 
 
 def proposals(source: str, folder: Path, fixer: Fixer) -> list[Candidate | Refusal]:
@@ -108,17 +148,24 @@ def _open_file(path: str) -> SourceFile | None:
 def refusal_of(case: Case, folder: Path, fixer: Fixer) -> tuple[str, str]:
     """Return by what a program is refused, and the reason.
 
-    The fixer itself is asked first. Only where it proposes a candidate, a trial has to tell.
+    The fixer alone is asked first, unless the case says that it proposes a candidate. Then only a
+    trial can tell.
     """
-    found = proposals(case.program, folder, fixer)
-    if not any(isinstance(each, Candidate) for each in found):
-        refusals = [each for each in found if isinstance(each, Refusal)]
-        reasons = [f"{each.reason} (line {each.line})" for each in refusals]
-        return "fixer", reasons[0] if reasons else _NOT_RECOGNIZED
+    if case.refused_by != "verification":
+        found = proposals(case.program, folder, fixer)
+        if not any(isinstance(each, Candidate) for each in found):
+            return "fixer", _reason([each for each in found if isinstance(each, Refusal)])
     result = search(case.program, folder, fixer)
     assert not result.fixes, fix_diff(result)
     rejected = [each.reason for remaining in result.remaining for each in remaining.rejected]
-    return "verification", rejected[-1]
+    if rejected:
+        return "verification", rejected[-1]
+    return "fixer", _reason([each for remaining in result.remaining for each in remaining.refusals])
+
+
+def _reason(refusals: Sequence[Refusal]) -> str:
+    first = next(iter(refusals), None)
+    return _NOT_RECOGNIZED if first is None else f"{first.reason} (line {first.line})"
 
 
 def fix_diff(result: SearchResult) -> str:

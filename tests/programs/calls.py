@@ -1,6 +1,7 @@
 """Compiled functions that are called in every way that a program may call them."""
 
 import copy
+import gc
 import io
 import pickle
 import threading
@@ -68,3 +69,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+# Python then ends without looking at every object of torch, which takes a second.
+gc.freeze()

@@ -199,6 +199,8 @@ class TrialResult(Struct, frozen=True):
     guards: tuple[GuardCost, ...] = ()
     # Lines that no sample ran, by file.
     unreached: dict[str, tuple[int, ...]] = {}
+    # What the trial has cost, however busy the machine was.
+    cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.
     error: str = ""
 

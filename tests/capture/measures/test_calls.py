@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from fullgraph.capture.compiled_calls import CompiledCall, GraphRun, Target
@@ -105,12 +103,3 @@ def test_many_equal_calls_become_few_events() -> None:
         (SINGLE_CALLS + 101, 400, ("0/0",)),
     ]
     assert sum(call.seconds for call in calls) == pytest.approx(last * 1e-6)
-
-
-def test_a_plain_run_captures_no_calls(cli: Cli, tmp_path: Path) -> None:
-    program = tmp_path / "once.py"
-    program.write_text(
-        "import torch\nprint(torch.compile(lambda x: x + 1, backend='eager')(torch.ones(1)))\n"
-    )
-    assert cli("run", "--session", "session", str(program)).returncode == 0
-    assert not any(b'"call"' in path.read_bytes() for path in tmp_path.glob("session/*"))

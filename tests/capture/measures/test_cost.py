@@ -98,9 +98,3 @@ def test_too_few_calls_are_no_silent_zero(tmp_path: Path) -> None:
     assert "3 calls" in cost.reason
     assert all(price.price is None and price.reason for price in cost.causes)
     assert "cannot be told: 3 calls" in " ".join(str(report).split())
-
-
-def test_the_report_of_a_plain_run_has_no_cost(cli: Cli, tmp_path: Path) -> None:
-    options = ("run", "--format", "json", "-o", "report.json")
-    assert cli(*options, str(PROGRAM), "1").returncode == 0
-    assert load_report(tmp_path / "report.json").cost is None

@@ -43,7 +43,8 @@ from fullgraph.outcomes import OUTPUT_DIFFERS
 Progress = Callable[[str], None]
 # A trial may take this many seconds, or three times as long as the reference.
 _TRIAL_SECONDS = 30.0
-# If the reference takes less, trials run varied inputs at once: verification need not repeat them.
+# If the reference needs less CPU time, trials run varied inputs at once: verification need not
+# repeat them.
 _CHEAP_SECONDS = 1.0
 _NO_SOURCE = "the source of this code cannot be read"
 
@@ -81,7 +82,7 @@ class FixSearch:
             require_deterministic(run_trial(self._runner, TrialRequest("trial", varied=False)))
         seconds = time.monotonic() - started
         self._trial_seconds = max(_TRIAL_SECONDS, 3 * seconds)
-        self._runs_varied = seconds < _CHEAP_SECONDS
+        self._runs_varied = baseline.cpu_seconds < _CHEAP_SECONDS
         self._state = SearchState(baseline)
         results = self._search_and_verify(Verifier(self._runner, baseline, self._backends))
         self._state.current = results.pop("eager")

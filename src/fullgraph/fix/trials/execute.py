@@ -46,7 +46,10 @@ Outcomes = dict[str, CallOutcome]
 
 
 def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> TrialResult:
-    """Execute a request in a process of its own; its changes end with the process."""
+    """Execute a request; afterwards functions have their own code again.
+
+    Whatever else the program changes, such as its globals, ends with the process of the trial.
+    """
     samples = samples_of(recorder)
     match request.task:
         case "reference":
@@ -56,12 +59,15 @@ def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> Tria
             return TrialResult(request.number, None, unreached=unreached)
         case "variants":
             return time_variants(request, samples)
-    patch_functions(request.plan.files.values())
-    if request.task == "timing":
-        return time_calls(request, samples)
-    eager: Outcomes = torch.load(folder / _EAGER_REFERENCE, weights_only=False)
-    compiled: Outcomes = torch.load(folder / _COMPILED_REFERENCE, weights_only=False)
-    return TrialExecution(request, samples, eager, compiled).run()
+    restore = patch_functions(request.plan.files.values())
+    try:
+        if request.task == "timing":
+            return time_calls(request, samples)
+        eager: Outcomes = torch.load(folder / _EAGER_REFERENCE, weights_only=False)
+        compiled: Outcomes = torch.load(folder / _COMPILED_REFERENCE, weights_only=False)
+        return TrialExecution(request, samples, eager, compiled).run()
+    finally:
+        restore()
 
 
 def _record_reference(request: TrialRequest, samples: list[Sample], folder: Path) -> TrialResult:

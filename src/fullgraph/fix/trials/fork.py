@@ -16,6 +16,7 @@ from types import TracebackType
 
 import torch
 from msgspec import json
+from msgspec.structs import replace
 
 from fullgraph.capture.api import explain
 from fullgraph.capture.dynamo_listener import capture
@@ -120,7 +121,7 @@ def start_child(request: TrialRequest, recorder: CallRecorder, folder: Path) -> 
 
 
 def execute_here(request: TrialRequest, recorder: CallRecorder, folder: Path) -> None:
-    """Execute a request in this process, which cannot be used for anything else afterwards."""
+    """Execute a request in this process and write its result to the folder."""
     result_file(folder, request.number).write_bytes(_executed(request, recorder, folder))
 
 
@@ -129,7 +130,9 @@ def _executed(request: TrialRequest, recorder: CallRecorder, folder: Path) -> by
         # The threads of the parent do not exist here; waiting for them would never end.
         torch.set_num_threads(1)
         capture.after_fork()
-        return json.encode(execute(request, recorder, folder))
+        started = time.process_time()
+        result = execute(request, recorder, folder)
+        return json.encode(replace(result, cpu_seconds=time.process_time() - started))
     except BaseException as error:
         sys.stderr.write("".join(traceback.format_exception(error)))
         message = f"{type(error).__name__}: {error}"
