@@ -9,6 +9,7 @@ it, they are printed, and the benchmark misses if the committed ones differ.
 from __future__ import annotations
 
 import argparse
+import re
 from importlib.metadata import version
 from pathlib import Path
 
@@ -33,7 +34,9 @@ def main(options: argparse.Namespace) -> bool:
     for identifier, (models, sites) in counted.breaks.items():
         print(f"  {identifier}  {models:3} models  {sites:3} sites")
     if options.write:
-        COUNTED.write_bytes(json.format(json.encode(counted), indent=2) + b"\n")
+        # One line per break, so that a difference can be read.
+        text = json.format(json.encode(counted), indent=2).decode()
+        COUNTED.write_text(re.sub(r"\[\s+(\d+),\s+(\d+)\s+\]", r"[\1, \2]", text) + "\n")
     return counted == counted_breaks()
 
 

@@ -46,6 +46,8 @@ class SearchWords(Struct, frozen=True, forbid_unknown_fields=True):
     common: str
     # Words that never count in prose.
     stop: str
+    # Other spellings of a word, on pages as in queries.
+    same: dict[str, str]
     # What a word or a phrase of a query can also mean.
     means: dict[str, str]
     # By path of a page, without `.html`: the words of people who look for it.
@@ -88,6 +90,7 @@ def index_of(site: SiteData) -> dict[str, Any]:
         "fixable": list(_FIXABLE),
         "common": words.common.split(),
         "stop": words.stop.split(),
+        "same": words.same,
         "means": words.means,
         "entries": [
             [

@@ -67,6 +67,8 @@
       const scripts = SCRIPTS.map((name) => `assets/${name}.js`);
       await Promise.all(["search-index.js", ...scripts].map((path) => this.script(path)));
       this.search = new FullgraphSearch.Search(window.FULLGRAPH_INDEX);
+      // Prepare the first search while the browser is idle.
+      (window.requestIdleCallback || setTimeout)(() => this.search.find("ready"));
       return this.search;
     }
 

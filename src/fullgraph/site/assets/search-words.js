@@ -11,12 +11,19 @@
   // How soon further hits of a word stop to count.
   const SATURATION = 3;
   const COMMON = 0.04;
+  // `if` and `while` are words of Python, and of every sentence.
+  const KEYWORD = 0.6;
   const MEANING = 0.6;
   const TYPO = 0.45;
+  // What a word is worth that no page has.
+  const UNKNOWN = 3;
   // Two words that stand side by side, where that says something.
   const PAIR = 0.5;
   const PAIRED = ["users", "title", "headings"];
+  const LISTS = ["users", "title"];
   const KINDS = { break: 1, lesson: 0.95, category: 0.85, fixer: 0.9 };
+
+  const HAS_PARTS = /[^_]_|[a-z0-9][A-Z]/;
 
   function tokensOf(text) {
     return text.match(/[\p{L}\p{N}_]+(?:\+\+)?/gu) || [];
@@ -34,10 +41,11 @@
       const whole = token.toLowerCase().replace(/^_+|_+$/g, "");
       if (!whole) continue;
       found.push([whole, 1]);
+      if (!HAS_PARTS.test(token)) continue;
       const parts = token.split(/_+|(?<=[a-z0-9])(?=[A-Z])/).filter((part) => part.length > 1);
       if (parts.length > 1) found.push(...parts.map((part) => [part.toLowerCase(), PART]));
     }
-    for (const name of dottedIn(text)) found.push([name, 1]);
+    if (text.includes(".")) for (const name of dottedIn(text)) found.push([name, 1]);
     return found;
   }
 
@@ -51,23 +59,26 @@
 
   /* A word without its ending: `printing` and `prints` are `print`. */
   function stemmed(word) {
-    const known = stems.get(word);
-    if (known !== undefined) return known;
-    let stem = word;
-    if (/^[a-z]+$/.test(word) && !/(?:ss|us|is)$/.test(word)) {
-      if (word.length > 4 && word.endsWith("ies")) stem = `${word.slice(0, -3)}y`;
-      else {
-        for (const [ending, shortest] of ENDINGS) {
-          const cut = word.replace(ending, "");
-          if (cut === word || cut.length < shortest || !/[aeiouy]/.test(cut)) continue;
-          // `logging` is `log`, not `logg`.
-          stem = /([bdglmnprt])\1$/.test(cut) ? cut.slice(0, -1) : cut;
-          break;
-        }
-      }
-    }
-    stems.set(word, stem);
+    let stem = stems.get(word);
+    if (stem === undefined) stems.set(word, (stem = withoutEnding(word)));
     return stem;
+  }
+
+  function withoutEnding(word) {
+    if (!/^[a-z]+$/.test(word) || /(?:ss|us|is)$/.test(word)) return word;
+    if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+    for (const [ending, shortest] of ENDINGS) {
+      const cut = word.replace(ending, "");
+      if (cut === word || cut.length < shortest || !/[aeiouy]/.test(cut)) continue;
+      // `logging` is `log`, not `logg`.
+      return /([bdglmnprt])\1$/.test(cut) ? cut.slice(0, -1) : cut;
+    }
+    return word;
+  }
+
+  /* Other spellings have the same stem. */
+  function learnSpellings(same) {
+    for (const [word, other] of Object.entries(same)) stems.set(word, withoutEnding(other));
   }
 
   function wordsOf(text) {
@@ -104,6 +115,7 @@
     constructor(entries, index) {
       this.size = entries.length;
       this.entries = entries;
+      learnSpellings(index.same);
       this.stop = new Set(index.stop);
       this.common = new Set(index.common.map(stemmed));
       this.postings = new Map();
@@ -132,19 +144,23 @@
     }
 
     add(fields, number, means) {
+      const frequencies = new Map();
       for (const [name, words] of Object.entries(fields)) {
         // The words of people are a list, not a text: a long one is hardly vaguer.
-        const part = name === "users" ? 0.2 : 0.5;
-        const long = 1 - part + (part * words.length) / means[name];
-        // A word that people's list repeats does not count twice.
-        for (const [word, counts] of name === "users" ? new Map(words) : words) {
+        const part = name === "users" ? 0.06 : 0.5;
+        const weight = WEIGHTS[name] / (1 - part + (part * words.length) / means[name]);
+        // Where a text is a title or a list, a word that it repeats does not count twice.
+        for (const [word, counts] of LISTS.includes(name) ? new Map(words) : words) {
           const stem = stemmed(word);
           this.written.set(word, stem);
-          const posting = this.postings.get(stem) || new Map();
-          posting.set(number, (posting.get(number) || 0) + (counts * WEIGHTS[name]) / long);
-          this.postings.set(stem, posting);
+          frequencies.set(stem, (frequencies.get(stem) || 0) + counts * weight);
         }
         if (PAIRED.includes(name)) this.addPairs(words, number, WEIGHTS[name]);
+      }
+      for (const [stem, frequency] of frequencies) {
+        const posting = this.postings.get(stem);
+        if (posting) posting.push([number, frequency]);
+        else this.postings.set(stem, [[number, frequency]]);
       }
     }
 
@@ -161,7 +177,7 @@
       this.means = new Map();
       this.phrases = [];
       for (const [from, to] of Object.entries(means)) {
-        const words = wordsOf(from);
+        const words = tokensOf(from).map(stemmed);
         const targets = [...new Set(countedWords(to).filter(([, counts]) => counts === 1).map(([word]) => stemmed(word)))];
         if (words.length === 1) this.means.set(words[0], [...(this.means.get(words[0]) || []), ...targets]);
         else this.phrases.push({ words, targets });
@@ -169,17 +185,19 @@
     }
 
     idf(posting) {
-      return Math.log(1 + (this.size - posting.size + 0.5) / (posting.size + 0.5));
+      const count = posting.size || posting.length;
+      return Math.log(1 + (this.size - count + 0.5) / (count + 0.5));
     }
 
     /* Stems of the index that a word of the query can mean, with how much they count. */
-    meanings({ word, stem, also }, isShort) {
+    meanings({ word, stem, also, isLast }, isShort) {
       const found = new Map();
       const put = (known, weight) => {
         if (this.postings.has(known) && weight > (found.get(known) || 0)) found.set(known, weight);
       };
       put(stem, 1);
-      if (isShort && word.length >= 2 && !this.stop.has(word)) {
+      // The last word may not be complete yet; others only if nobody writes them so.
+      if (isShort && word.length >= 2 && !this.stop.has(word) && (isLast || !found.size)) {
         for (const known of this.beginning(word)) {
           if (known.length > word.length) put(this.written.get(known), 0.75 * (word.length / known.length));
         }
@@ -215,28 +233,41 @@
 
     /* The words of a query that count, with their weights and what else they can mean. */
     terms(text) {
-      const names = dottedIn(text).filter((name) => this.postings.has(name));
       const plain = tokensOf(text).map((each) => each.toLowerCase().replace(/^_+|_+$/g, "")).filter(Boolean);
-      const written = [...new Set([...plain.slice(0, 300), ...names])];
-      const sequence = written.map(stemmed);
-      const also = this.inPhrases(sequence);
-      const all = written.map((word, at) => ({
-        word, stem: sequence[at], weight: 1,
-        also: [...(this.means.get(sequence[at]) || []), ...(also.get(at) || [])],
-      }));
-      const isTelling = ({ word, stem }) => !this.isEmpty(word, stem) && !this.common.has(stem);
-      const telling = all.filter(isTelling);
-      if (telling.length) {
-        for (const term of all) if (this.common.has(term.stem)) term.weight = COMMON;
-        return all.filter(({ word, stem }) => !this.isEmpty(word, stem));
+      const names = dottedIn(text).filter((name) => this.postings.has(name));
+      const written = [...new Set([...plain.slice(0, 300).flatMap((word) => this.orParts(word)), ...names])];
+      const all = written.map((word) => {
+        const stem = stemmed(word);
+        const weight = this.stop.has(word) ? KEYWORD : 1;
+        return { word, stem, weight, isLast: word === plain.at(-1), also: this.means.get(stem) || [] };
+      });
+      const telling = all.filter(({ word, stem }) => !this.isEmpty(word, stem));
+      const phrases = this.phrasesIn(plain.map(stemmed));
+      if (phrases.length || telling.some(({ stem }) => !this.common.has(stem))) {
+        for (const term of telling) if (this.common.has(term.stem)) term.weight = COMMON;
       }
-      const rest = all.filter(({ word, stem }) => !this.isEmpty(word, stem));
-      return rest.length ? rest : all;
+      const found = [...telling, ...phrases];
+      return found.length ? found : all;
+    }
+
+    /* A name that nobody writes is looked up by its parts. */
+    orParts(word) {
+      if (!word.includes("_") || this.postings.has(stemmed(word)) || this.means.has(stemmed(word))) return [word];
+      for (const known of this.beginning(word)) if (known) return [word];
+      return word.split(/_+/).filter(Boolean);
+    }
+
+    /* What the phrases of a query mean. */
+    phrasesIn(sequence) {
+      const starts = (words, at) => words.every((word, step) => sequence[at + step] === word);
+      return this.phrases
+        .filter(({ words }) => sequence.some((_, at) => starts(words, at)))
+        .map(({ words, targets }) => ({ word: words.join(" "), stem: "", weight: 1, also: targets }));
     }
 
     /* The stems of the words of a query that say something, to mark them. */
     telling(text) {
-      return new Set(this.terms(text).filter(({ weight }) => weight === 1).map(({ stem }) => stem));
+      return new Set(this.terms(text).filter(({ weight }) => weight >= KEYWORD).map(({ stem }) => stem));
     }
 
     /* A stop word counts only if it is a word of Python, too, which pages list. */
@@ -244,45 +275,28 @@
       return this.stop.has(word) && !this.means.has(stem);
     }
 
-    /* For each word that starts a known phrase, what the phrase means. */
-    inPhrases(sequence) {
-      const found = new Map();
-      for (const { words, targets } of this.phrases) {
-        for (let at = 0; at + words.length <= sequence.length; at++) {
-          if (words.every((word, step) => sequence[at + step] === word)) {
-            found.set(at, [...(found.get(at) || []), ...targets]);
-          }
-        }
-      }
-      return found;
-    }
-
-    /* The entries for a query, best first: `{number, score, isNear}`. */
+    /* The entries for a query, best first: `{number, score, isFar}`. */
     find(text) {
       const terms = this.terms(text);
       const isShort = terms.length <= 12;
       const scores = new Map();
       let total = 0;
-      let unknown = 0;
+      let isFar = true;
       for (const term of terms) {
         let known = this.meanings(term, isShort);
-        let isTypo = false;
-        if (!known.size && !this.stop.has(term.word)) {
-          known = this.typos(term.word);
-          isTypo = true;
-        }
+        if (known.size && term.weight >= KEYWORD) isFar = false;
+        if (!known.size && !this.stop.has(term.word)) known = this.typos(term.word);
         const worth = term.weight * this.worth(known);
         total += worth;
-        if (isTypo) unknown += worth;
-        for (const [number, score] of this.scoresOf(known)) {
+        for (const [number, { score, weight }] of this.scoresOf(known)) {
           const each = scores.get(number) || { number, score: 0, covered: 0 };
           each.score += score * term.weight;
-          each.covered += worth;
+          each.covered += worth * weight;
           scores.set(number, each);
         }
       }
       this.addScoresOfPairs(terms, scores);
-      const isFar = unknown > 0.5 * total;
+      isFar &&= terms.some(({ weight }) => weight >= KEYWORD);
       const found = [...scores.values()].map(({ number, score, covered }) => ({
         number, isFar, score: score * (covered / total) ** 1.5 * this.likelihood(number),
       }));
@@ -307,7 +321,7 @@
     worth(known) {
       let most = 0;
       for (const [stem, weight] of known) most = Math.max(most, weight * this.idf(this.postings.get(stem)));
-      return most || Math.log(1 + this.size);
+      return most || UNKNOWN;
     }
 
     scoresOf(known) {
@@ -316,7 +330,7 @@
         const idf = this.idf(this.postings.get(stem));
         for (const [number, frequency] of this.postings.get(stem)) {
           const score = (weight * idf * frequency) / (SATURATION + frequency);
-          if (score > (best.get(number) || 0)) best.set(number, score);
+          if (score > (best.get(number)?.score || 0)) best.set(number, { score, weight });
         }
       }
       return best;
