@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from keyword import kwlist
@@ -100,7 +101,7 @@ def index_of(site: SiteData) -> dict[str, Any]:
             ]
             for identifier in sorted(site.breaks)
         ],
-        "pages": [[*page, words.pages.get(page[1], "")] for page in _pages(site)],
+        "pages": [[*page, words.pages.get(page[1], "")] for page in _without_usual(_pages(site))],
         "texts": texts.texts,
     }
 
@@ -183,6 +184,14 @@ def _pages(site: SiteData) -> Iterator[list[str]]:
     for category in site.categories:
         if any(each in site.breaks for each in category.breaks):
             yield _category(category)
+
+
+def _without_usual(pages: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield the pages without the words that a quarter of them have, which say little."""
+    found = list(pages)
+    having = Counter(word for page in found for word in page[-1].split())
+    for *others, words in found:
+        yield [*others, " ".join(word for word in words.split() if having[word] * 4 < len(found))]
 
 
 def _lesson(lesson: Lesson) -> list[str]:
