@@ -171,7 +171,8 @@ def _weight(site: Path) -> bool:
     home = site / "index.html"
     loaded = re.findall(r'(?:src|href)="(assets/[^"?]+)', home.read_text())
     # The search loads these when the box gets the focus.
-    loaded += ["search-index.js", *(f"assets/{file.name}" for file in site.glob("assets/search*.js"))]
+    scripts = [f"assets/{file.name}" for file in sorted(site.glob("assets/search*.js"))]
+    loaded += ["search-index.js", *scripts]
     total = _compressed(home) + sum(_compressed(site / name) for name in dict.fromkeys(loaded))
     pages = {file.name: _compressed(file) for file in (site / "gb").glob("*.html")}
     biggest = max(pages, key=lambda name: pages[name])
