@@ -23,6 +23,7 @@ from fullgraph.model.guard_report import GuardsReport
 from fullgraph.model.report import Report
 from fullgraph.recompiles.report import RecompilesReport
 from fullgraph.render import formats, render
+from fullgraph.where.report import WhereReport
 
 # The results that renderers are given, by the folder of their renderers.
 KINDS: dict[str, type[Struct]] = {
@@ -30,6 +31,7 @@ KINDS: dict[str, type[Struct]] = {
     "fix": FixReport,
     "recompiles": RecompilesReport,
     "guards": GuardsReport,
+    "where": WhereReport,
 }
 # Formats for programs: they keep control characters, escaped or exactly as they are.
 _DATA_FORMATS = {"json", "diff"}

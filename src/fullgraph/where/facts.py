@@ -64,6 +64,8 @@ class Recorded(Struct, frozen=True, tag=True):
     details: str = ""
     # Whether the program was ended before its own end, because enough was recorded.
     ended: bool = False
+    # The backend of `--backend` if torch does not know it.
+    unknown_backend: str = ""
 
 
 class Step(Struct, frozen=True, tag=True):

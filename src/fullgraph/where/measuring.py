@@ -7,6 +7,7 @@ that a slow moment of the machine is the same for all.
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -86,6 +87,8 @@ class Measurement:
             preload_compiler(gradients=self._recorder.ran_backward)
             if self._uses_inductor:
                 warm_up_inductor(Path(tempfile.mkdtemp(dir=self._folder)))
+            # A collection in a fork would touch, and thereby copy, all objects of this process.
+            gc.freeze()
         known = [_facts_of(root) for root in roots]
         self._send(Update(tuple(known)))
         for number, root in enumerate(roots[:_MOST_ROOTS]):

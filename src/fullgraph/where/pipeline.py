@@ -94,6 +94,11 @@ def _checked(collected: _Collected, interrupted: bool, has_ended: bool, output: 
             f"the program fails on its own: {recorded.error}{where}; make it run to its end, "
             "without input, first"
         )
+    if recorded.unknown_backend:
+        raise WhereError(
+            f"there is no backend {recorded.unknown_backend}; torch.compiler.list_backends() lists "
+            "those of torch"
+        )
     if not recorded.targets and recorded.compiled:
         functions = ", ".join(dict.fromkeys(recorded.compiled[:3]))
         raise WhereError(

@@ -61,9 +61,10 @@ def main(arguments: list[str]) -> None:
             error=error,
             details=details,
             ended=recorder.has_ended_program,
+            unknown_backend=_unknown(backend),
         )
     )
-    if roots and not error:
+    if roots and not error and not _unknown(backend):
         from fullgraph.where.measuring import Measurement
 
         left = float(seconds) - (time.monotonic() - started)
@@ -82,6 +83,15 @@ def _record(target: list[str], recorder: PlacementRecorder) -> tuple[PlacementRe
     if recorder.has_ended_program:
         error = details = ""
     return recorder, error, details
+
+
+def _unknown(backend: str) -> str:
+    """Return the name of a backend that torch does not know; empty if it does."""
+    try:
+        torch.compile(_backend_of, **({"backend": backend} if backend else {}))
+    except Exception:
+        return backend
+    return ""
 
 
 def _backend_of(roots: list[Root]) -> str:

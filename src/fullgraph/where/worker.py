@@ -90,9 +90,9 @@ class Worker:
     def measure_choice(self, choice: Choice, plan: CallPlan, backend: str) -> ChoiceFacts:
         """Compile a choice; return what the first calls took and what Dynamo did in them."""
         self.plan = plan
-        self._function = apply_choice(self._root, choice, backend)
         with Watch() as watch:
             try:
+                self._function = apply_choice(self._root, choice, backend)
                 first = self._run_calls()
             except Exception as error:
                 return ChoiceFacts(choice, problem=_shown(error))

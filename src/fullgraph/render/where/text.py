@@ -56,7 +56,7 @@ def _target_lines(report: WhereReport, target: TargetReport, terminal: Terminal)
     yield from _rest(target, terminal)
     if report.ended:
         text = "the program was ended early, when its calls were recorded"
-        yield from terminal.wrapped(text, f"  {'note':<11}", " " * 13)
+        yield from terminal.wrapped(text, f"  {'note':<12}", " " * 14)
 
 
 def _measured(report: WhereReport, target: TargetReport) -> str:
@@ -85,16 +85,22 @@ def _table(target: TargetReport, terminal: Terminal) -> Iterator[str]:
 
 
 def _cut(name: str, width: int) -> str:
-    return name if len(name) <= width else f"{name[: width - 1]}…"
+    """Return a name cut in the middle: long paths differ at their ends."""
+    if len(name) <= width:
+        return name
+    start = width // 4
+    return f"{name[:start]}…{name[start + 1 - width :]}"
 
 
 def _label(choice: Choice) -> str:
     """Return the name of a choice, with what it is in parentheses."""
+    if choice.kind == "blocks" and not choice.class_name:
+        return f"all repeated blocks ({choice.count})"
     match choice.kind:
         case "whole":
             about = "whole"
         case "blocks" | "submodule" if choice.count > 1:
-            about = f"{choice.count} {one_line(choice.class_name) or 'blocks'}"
+            about = f"{choice.count} {one_line(choice.class_name)}"
         case "submodule":
             about = one_line(choice.class_name)
         case _:
@@ -133,7 +139,9 @@ def _below(result: ChoiceResult, terminal: Terminal) -> Iterator[str]:
     if result.refused:
         notes.append("the recompile limit was reached, so that some calls run in eager mode")
     if result.skipped_frames:
-        notes.append(f"{result.skipped_frames} functions run in eager mode because of breaks")
+        count = result.skipped_frames
+        what = "1 function runs" if count == 1 else f"{count} functions run"
+        notes.append(f"{what} in eager mode because of breaks")
     if result.later_compiles:
         notes.append("it compiles again in later calls with the same inputs")
     for note in notes:
@@ -142,25 +150,28 @@ def _below(result: ChoiceResult, terminal: Terminal) -> Iterator[str]:
 
 def _rest(target: TargetReport, terminal: Terminal) -> Iterator[str]:
     yield ""
-    code = target.choices[target.chosen].choice if target.chosen is not None else None
-    if code is not None and not code.today and code.code:
-        yield from _labelled("write", code.code)
+    chosen = next(
+        (each.choice for n, each in enumerate(target.choices) if n == target.chosen), None
+    )
+    is_new = chosen is not None and not chosen.today
+    if chosen is not None and is_new:
+        yield from _labelled("write", chosen.code)
     today = [_place(each.file, each.line, each.text) for each in target.compiled_at]
-    if today:
-        yield from _labelled("today", today)
+    yield from _labelled("instead of" if is_new else "today", today)
     for note in target.notes:
-        yield from terminal.wrapped(one_line(note), f"  {'note':<11}", " " * 13)
+        yield from terminal.wrapped(one_line(note), f"  {'note':<12}", " " * 14)
     for each in target.not_tried:
         text = f"{one_line(each.name)}: {one_line(each.reason)}"
-        yield from terminal.wrapped(text, f"  {'not tried':<11}", " " * 13)
+        yield from terminal.wrapped(text, f"  {'not tried':<12}", " " * 14)
 
 
 def _labelled(label: str, lines: Sequence[str]) -> Iterator[str]:
     """Return lines of code as they are, with a label at the left of the first."""
     for number, line in enumerate(lines):
-        yield f"  {label if number == 0 else '':<11}{line}"
+        yield f"  {label if number == 0 else '':<12}{line}"
 
 
 def _place(file: str, line: int, text: str) -> str:
-    shown = _cut(one_line(text), _LONGEST_CODE)
+    code = one_line(text)
+    shown = code if len(code) <= _LONGEST_CODE else f"{code[: _LONGEST_CODE - 1]}…"
     return f"{one_line(this_process().display_path(file))}:{line}  {shown}"
