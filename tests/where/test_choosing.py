@@ -34,7 +34,7 @@ def test_the_fastest_choice_wins_and_says_when_it_pays_off() -> None:
     assert report.chosen == 1
     assert report.advice == "compile fast"
     assert report.reason.startswith("2.00x as fast as eager mode; faster than all other choices")
-    assert report.reason.endswith("compiling pays off after about 40 calls")
+    assert report.reason.endswith("pays off after about 40 calls (the program made 10)")
 
 
 def test_of_choices_that_cannot_be_told_apart_the_one_that_compiles_faster_wins() -> None:
@@ -53,9 +53,16 @@ def test_a_choice_with_other_results_is_not_offered() -> None:
 def test_nothing_is_compiled_without_a_certain_gain() -> None:
     same = report_of(facts("same", 1.0, 1.0))
     assert (same.chosen, same.advice) == (None, "do not compile it")
-    assert same.reason == "no choice is certainly faster than eager mode"
+    assert same.reason == "no choice is faster; the best is same, 1.00x"
     slower = report_of(facts("slower", 2.0, 1.0))
-    assert slower.reason == "every choice is slower than eager mode; the best is slower"
+    assert slower.reason == "every choice is slower; the best is slower, 0.50x"
+
+
+def test_times_that_vary_too_much_say_nothing() -> None:
+    wild = dict(enumerate((0.5, 2.0, 0.6, 1.5, 0.7, 1.4)))
+    report = report_of(replace(facts("wild", 1.0, 1.0), rounds=wild))
+    assert (report.chosen, report.advice) == (None, "cannot be told")
+    assert report.reason.startswith("the times vary too much: wild is between ")
 
 
 def test_too_few_rounds_say_nothing() -> None:

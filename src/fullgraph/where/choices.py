@@ -164,9 +164,7 @@ def _outermost(blocks: list[_Group]) -> list[_Group]:
         each
         for each in blocks
         if not any(
-            each is not other
-            and each.paths[0][0] == other.paths[0][0]
-            and f"{each.pattern}.".startswith(f"{other.pattern}.")
+            each.paths[0][0] == other.paths[0][0] and each.pattern.startswith(f"{other.pattern}.")
             for other in blocks
         )
     ]

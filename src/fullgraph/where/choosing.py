@@ -6,6 +6,7 @@ times cannot be told apart from the fastest are equal, and the one that compiles
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -15,6 +16,8 @@ from fullgraph.where.report import ChoiceResult, NotTried, Ratio, TargetReport
 
 # Fewer rounds say nothing.
 _FEWEST_ROUNDS = 4
+# A speedup that may be larger than this is worth another measurement.
+_LARGE_SPEEDUP = 1.1
 # Times that differ by less are equal, however certain the difference is.
 _SMALLEST_DIFFERENCE = 0.02
 
@@ -89,8 +92,16 @@ def _ratio(slower: Rounds, faster: Rounds) -> Ratio | None:
     shared = [slower[each] / faster[each] for each in faster if each in slower and faster[each]]
     if len(shared) < _FEWEST_ROUNDS:
         return None
-    low, median, high = statistics.quantiles(shared, n=4)
-    return Ratio(median, low, high)
+    return Ratio(statistics.median(shared), *_interval(shared))
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the interval that has the median with a probability of 95%, by order statistics."""
+    ordered = sorted(values)
+    half = 0.98 * math.sqrt(len(ordered))
+    low = math.floor(len(ordered) / 2 - half)
+    high = math.ceil(len(ordered) / 2 + half)
+    return ordered[max(low, 0)], ordered[min(high, len(ordered) - 1)]
 
 
 def _is_faster(ratio: Ratio | None) -> bool:
@@ -107,7 +118,7 @@ def _recommend(
         return None, "cannot be told", _why_nothing(facts, results, interrupted)
     faster = [n for n in offered if _is_faster(results[n].speedup)]
     if not faster:
-        return None, _leave(facts), _why_eager(results, offered)
+        return None, *_eager_advice(facts, [results[n] for n in offered])
     fastest = max(faster, key=lambda n: _speedup(results[n]))
     rounds = [each.rounds for each in facts.choices]
     equal = [n for n in faster if not _is_faster(_ratio(rounds[n], rounds[fastest]))]
@@ -115,11 +126,7 @@ def _recommend(
     advice = f"compile {_described(results[chosen])}"
     if results[chosen].choice.today:
         advice += ", as the program does"
-    return chosen, advice, _why(results, chosen, fastest, equal)
-
-
-def _leave(facts: TargetFacts) -> str:
-    return "do not compile it" if facts.compiled_at else "leave it in eager mode"
+    return chosen, advice, _why(results, chosen, fastest, equal) + _pays_off(facts, results[chosen])
 
 
 def _why_nothing(facts: TargetFacts, results: Sequence[ChoiceResult], interrupted: bool) -> str:
@@ -134,12 +141,20 @@ def _why_nothing(facts: TargetFacts, results: Sequence[ChoiceResult], interrupte
     return "nothing could be timed; --time gives more"
 
 
-def _why_eager(results: Sequence[ChoiceResult], offered: Sequence[int]) -> str:
-    best = max((results[n] for n in offered), key=_speedup)
-    speedup = best.speedup
-    if speedup is not None and speedup.high >= 1:
-        return "no choice is certainly faster than eager mode"
-    return f"every choice is slower than eager mode; the best is {best.choice.name}"
+def _eager_advice(facts: TargetFacts, offered: Sequence[ChoiceResult]) -> tuple[str, str]:
+    """Return what to do, and why, if no choice is certainly faster than eager mode."""
+    best = max(offered, key=_speedup)
+    ratio = best.speedup
+    assert ratio is not None
+    if ratio.high > _LARGE_SPEEDUP:
+        return "cannot be told", (
+            f"the times vary too much: {best.choice.name} is between {ratio.low:.2f}x and "
+            f"{ratio.high:.2f}x as fast as eager mode; try again on a quieter machine"
+        )
+    advice = "do not compile it" if facts.compiled_at else "leave it in eager mode"
+    if ratio.high >= 1:
+        return advice, f"no choice is faster; the best is {best.choice.name}, {ratio.value:.2f}x"
+    return advice, f"every choice is slower; the best is {best.choice.name}, {ratio.value:.2f}x"
 
 
 def _why(results: Sequence[ChoiceResult], chosen: int, fastest: int, equal: Sequence[int]) -> str:
@@ -156,17 +171,20 @@ def _why(results: Sequence[ChoiceResult], chosen: int, fastest: int, equal: Sequ
         parts.append(f"not slower than {names} as far as can be told, and it compiles fastest")
     elif len(results) > 1:
         parts.append("faster than all other choices")
-    return "; ".join(parts) + _pays_off(best)
+    return "; ".join(parts)
 
 
-def _pays_off(best: ChoiceResult) -> str:
+def _pays_off(facts: TargetFacts, best: ChoiceResult) -> str:
     """Return after how many calls the time for compiling is gained."""
     speedup, steady = best.speedup, best.steady
     if speedup is None or steady is None or best.compile_seconds is None:
         return ""
     gained = steady.seconds * (speedup.value - 1)
     calls = best.compile_seconds / gained if gained > 0 else 0
-    return f"; compiling pays off after about {_rounded(calls)} calls" if calls >= 1 else ""
+    if calls < 1:
+        return ""
+    made = f" (the program made {facts.calls:,})" if calls > facts.calls else ""
+    return f"; compiling pays off after about {_rounded(calls)} calls{made}"
 
 
 def _rounded(number: float) -> str:

@@ -42,7 +42,10 @@ class Choice(Struct, frozen=True):
 
 
 class Ratio(Struct, frozen=True):
-    """How many times as fast a call is as in eager mode, with the quartiles of the rounds."""
+    """How many times as fast a call is as in eager mode: the median of the rounds.
+
+    The median is between `low` and `high` with a probability of 95%.
+    """
 
     value: float
     low: float
