@@ -18,6 +18,7 @@ from fullgraph.registry.sources import require_installed
 from fullgraph.site.build import build
 from fullgraph.site.gather import gather
 from fullgraph.site.model import SiteData
+from fullgraph.site.pages import all_outputs
 from fullgraph.site.settings import BuildPlan, make_plan
 
 
@@ -39,6 +40,12 @@ def installed_site(home: Path) -> SiteData:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FULLGRAPH_HOME", str(home))
         return gather(require_installed())
+
+
+@pytest.fixture(scope="session")
+def pages(installed_site: SiteData) -> dict[str, bytes]:
+    """Return the files of the site of the installed torch, by path."""
+    return {output.path: output.render() for output in all_outputs(installed_site)}
 
 
 @pytest.fixture(scope="session")

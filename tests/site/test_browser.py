@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browsing import Visit, write
 from playwright.sync_api import Page, expect
 
+from bench.site_layout import DESKTOP, FIRST_CODE, FOLD, OVERFLOWS, SMALL_TEXT, SMALLEST_TEXT
 from fullgraph.registry.sources import snapshot_named
 from fullgraph.site.gather import gather
 
@@ -21,6 +22,7 @@ KINDS = [
     "gb/gb0124.html",  # additional information, two fixes
     "gb/gb0102.html",  # earlier wordings
     "gb/gb0038.html",  # retired
+    "gb/gb0007.html",  # variants, several messages
     "categories/index.html",
     "categories/data-dependent.html",
     "fixes/index.html",
@@ -65,7 +67,8 @@ def test_every_kind_of_page_is_accessible_and_fits(visit: Visit, path: str) -> N
     _check_landmarks(page)
     for width in (375, 1280):
         page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        assert not page.evaluate(OVERFLOWS), width
+        assert page.evaluate(SMALL_TEXT, SMALLEST_TEXT) == [], width
     assert _violations(page) == []
     page.emulate_media(color_scheme="dark")
     # Parts that only a wide page shows, in the other theme.
@@ -78,13 +81,13 @@ def test_the_page_of_a_break_has_all_its_parts(visit: Visit) -> None:
     page = visit("gb/gb0124.html")
     headings = page.locator("h2").all_inner_texts()
     assert headings == [
-        "Why it happens", "How to fix", "Example and fix", "Additional information",
-        "What torch prints", "History", "Where torch raises it", "Related",
+        "How to fix", "Additional information", "Why it happens", "Where torch raises it",
+        "History", "Related",
     ]  # fmt: skip
     assert page.locator(".badge").first.inner_text() == "live"
-    assert page.locator(".fix").count() == 2
-    assert page.locator(".fix del").first.inner_text().strip() == "scale = x.abs().max().item()"
-    assert page.locator(".fix ins").first.inner_text().strip() == "scale = x.abs().max()"
+    assert page.locator(".ways .verified").count() == 2
+    assert page.locator(".answer del").first.inner_text().strip() == "scale = x.abs().max().item()"
+    assert page.locator(".answer ins").first.inner_text().strip() == "scale = x.abs().max()"
     assert page.locator("#info pre .f, #info pre .b").count() > 0
     assert "github.com/pytorch/pytorch/blob/v" in str(page.get_attribute(".places a", "href"))
     link = str(page.locator("a", has_text="Improve this page").get_attribute("href"))
@@ -92,6 +95,38 @@ def test_the_page_of_a_break_has_all_its_parts(visit: Visit) -> None:
     assert "since" in str(page.locator("svg.history").get_attribute("aria-label"))
     for anchor in page.locator(".contents a").all():
         assert page.locator(str(anchor.get_attribute("href"))).count() == 1
+
+
+def test_the_first_code_is_above_the_fold(visit: Visit, address: str) -> None:
+    # `python -m bench site_layout` measures every page.
+    page = visit("gb/gb0170.html")
+    page.set_viewport_size({**DESKTOP})
+    for identifier in ("gb0170", "gb0000", "gb0007", "gb0038", "gb0216", "gb9958"):
+        page.goto(f"{address}gb/{identifier}.html")
+        top = page.evaluate(FIRST_CODE)
+        assert top is not None
+        assert top < FOLD, identifier
+
+
+def test_your_torch_is_remembered_and_says_what_it_has(visit: Visit, address: str) -> None:
+    page = visit("gb/gb0170.html")
+    switch, shown = page.get_by_label("Your torch"), page.locator(".eyebrow .yours")
+    expect(shown).to_be_hidden()
+    switch.select_option("2.9.1")
+    expect(shown).to_have_text("Live in torch 2.9.1")
+    page.goto(f"{address}gb/gb0038.html")  # retired since 2.12
+    expect(switch).to_have_value("2.9.1")
+    expect(shown).to_have_text("Live in torch 2.9.1")
+    switch.select_option("2.15.0")
+    expect(shown).to_contain_text("Gone in torch 2.15; ")
+    page.goto(f"{address}gb/gb9958.html")  # new in a later release
+    switch.select_option("2.8.0")
+    expect(shown).to_contain_text("Not in torch 2.8 yet; it is new in ")
+    page.goto(f"{address}categories/python.html")
+    absent = page.locator(".rows .yours.not-yet")
+    assert absent.count() > 5
+    switch.select_option("")
+    expect(absent).to_have_count(0)
 
 
 def test_a_break_leads_to_the_page_of_a_fixer_and_back(visit: Visit) -> None:
@@ -126,7 +161,7 @@ def test_words_in_tables_stay_whole(visit: Visit) -> None:
 def test_code_stands_side_by_side_or_one_above_the_other(visit: Visit) -> None:
     for width, beside in ((1280, True), (375, False)):
         page = visit("gb/gb0124.html", width=width)
-        before, after = (page.locator(f".fix .{name}").first for name in ("breaks", "fixed"))
+        before, after = (page.locator(f".answer .{name}").first for name in ("breaks", "fixed"))
         one, other = before.bounding_box(), after.bounding_box()
         assert one is not None
         assert other is not None
@@ -180,6 +215,7 @@ def test_without_javascript_everything_can_be_reached(visit: Visit) -> None:
     page.locator("noscript a").click()
     assert page.locator("#all li:visible").count() > 500
     assert page.locator("button.theme").is_hidden()
+    assert page.locator("label.torch").is_hidden()
     page.locator("#all a", has_text="Unsupported Tensor.item() call").click()
     expect(page.locator("h1")).to_contain_text("Unsupported Tensor.item() call")
     assert page.locator(".copy").count() == 0
@@ -236,7 +272,7 @@ def test_html_in_a_registry_is_shown_as_text(visit: Visit, tmp_path: Path) -> No
         assert page.locator("main img, main script").count() == 0
     assert page.goto(f"{home}gb/gb0001.html")
     assert evil in page.locator("h1").inner_text()
-    assert page.locator("#message dd", has_text="��").count() == 1
+    assert page.locator("#message .terminal", has_text="��").count() == 1
     page.goto(f"{home}index.html?q=evil")
     expect(page.locator("#results li").first).to_contain_text(evil)
     page.goto(f"{home}index.html?q=gb0001")

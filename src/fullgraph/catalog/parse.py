@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fullgraph.errors import FullgraphError
 
@@ -16,7 +16,7 @@ UNREACHABLE = Path(__file__).parent / "unreachable.toml"
 
 # Names that describe an example and are not part of its code.
 _FACTS = (
-    "INSTEAD", "EAGER_RAISES", "BY_DEFAULT", "STRICT_ONLY", "RELEASES", "CONFIG", "COMPILE",
+    "INSTEAD", "EAGER_RAISES", "BY_DEFAULT", "STRICT_ONLY", "TITLE", "CONFIG", "COMPILE",
 )  # fmt: skip
 _WORD = re.compile(r"[^\W\d]\w*")
 _NOT_FOR_READERS = re.compile(r"  # (?:noqa|type: ignore|fmt:)[^\n]*")
@@ -36,15 +36,17 @@ class Example(NamedTuple):
     """One file of `entries/`."""
 
     id: str
+    # The id, and for a variant also its name: GB0059_open.
+    key: str
     file: Path
+    # What tells the variants of an entry apart, such as the function; empty without variants.
+    title: str
     how: str
     breaks: str
     fixes: tuple[Fix, ...]
     # What to do if there is no fix, and whether the code raises in eager mode too.
     instead: str
     eager_raises: bool
-    # The first and the last release for which the example is verified.
-    releases: tuple[str, str]
 
     def as_json(self) -> dict[str, object]:
         """Return the fields for JSON, without the path of the file."""
@@ -72,13 +74,38 @@ class CatalogError(FullgraphError):
 
 def example_ids() -> list[str]:
     """Return the ids of all entries that have an example."""
-    return sorted(file.stem.upper() for file in ENTRIES.glob("gb*.py"))
+    return [key for key in example_keys() if "_" not in key]
 
 
-def read_example(identifier: str) -> Example | None:
-    """Return the example of an entry; None if it has none."""
-    file = ENTRIES / f"{identifier.lower()}.py"
+@cache
+def example_keys() -> list[str]:
+    """Return the keys of all examples: ids, and GB0059_open for a variant of GB0059."""
+    return sorted(_key(file) for file in ENTRIES.glob("gb*.py"))
+
+
+def _key(file: Path) -> str:
+    identifier, mark, variant = file.stem.partition("_")
+    return identifier.upper() + mark + variant
+
+
+def read_example(key: str) -> Example | None:
+    """Return the example of an entry, or one of its variants; None if there is none."""
+    file = ENTRIES / f"{key.lower()}.py"
     return _read(file) if file.exists() else None
+
+
+def read_variants(identifier: str) -> tuple[Example, ...]:
+    """Return the further examples of an entry: the same break with other functions."""
+    return tuple(_read(ENTRIES / f"{key.lower()}.py") for key in _variants().get(identifier, ()))
+
+
+@cache
+def _variants() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key in example_keys():
+        if "_" in key:
+            found.setdefault(key.partition("_")[0], []).append(key)
+    return found
 
 
 @cache
@@ -103,16 +130,17 @@ def _read(file: Path) -> Example:
     breaks = _source(text, functions["breaks"])
     # Helpers of `inputs` belong to the example, although `inputs` itself is not shown.
     inputs = _source(text, functions["inputs"])
-    releases: Any = facts.get("RELEASES", ("2.13", "2.13"))
+    key = _key(file)
     return Example(
-        id=file.stem.upper(),
+        id=key.partition("_")[0],
+        key=key,
         file=file,
+        title=str(facts.get("TITLE", "")),
         how=(ast.get_docstring(tree) or "").strip(),
         breaks=_needed(parts, breaks + inputs) + breaks,
         fixes=tuple(_fix(text, parts, inputs, node) for node in fixes.values()),
         instead=" ".join(str(facts.get("INSTEAD", "")).split()),
         eager_raises=bool(facts.get("EAGER_RAISES", False)),
-        releases=(str(releases[0]), str(releases[1])),
     )
 
 

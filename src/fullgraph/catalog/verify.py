@@ -16,6 +16,7 @@ from fullgraph.capture.api import watch
 from fullgraph.capture.dynamo_hooks import patch_config, reset_dynamo
 from fullgraph.catalog.fix_decorator import FixFacts
 from fullgraph.catalog.parse import CatalogError
+from fullgraph.catalog.verdicts import Verdict
 from fullgraph.model.events import Break, Event, Recompile
 from fullgraph.model.report import Report
 from fullgraph.outcomes.compare import compare_outcomes
@@ -33,49 +34,75 @@ class VerificationResult(NamedTuple):
     failures: tuple[str, ...]
     # The report of the example's graph break.
     report: Report
+    verdict: Verdict
 
 
-def verify(identifier: str) -> VerificationResult:
-    """Run the example of an entry and its fixes; return which claims failed."""
-    module = _import(identifier)
+class _Break(NamedTuple):
+    """What happened to `breaks` in one way of compiling it."""
+
+    ids: list[str | None]
+    raised: bool
+    failures: list[str]
+
+
+def verify(key: str) -> VerificationResult:
+    """Run the example of an entry, or a variant, and its fixes; return which claims failed."""
+    module = _import(key)
     # torch's log handler writes to the real stderr, which redirect_stderr does not replace.
     logger = logging.getLogger("torch._dynamo")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            return _verify(identifier, module)
+            return _verify(key, module)
     finally:
         logger.setLevel(level)
         reset_dynamo()
 
 
-def _import(identifier: str) -> ModuleType:
+def _import(key: str) -> ModuleType:
     try:
-        return importlib.import_module(f"fullgraph.catalog.entries.{identifier.lower()}")
+        return importlib.import_module(f"fullgraph.catalog.entries.{key.lower()}")
     except ModuleNotFoundError as error:
         raise CatalogError(
-            f"the example of {identifier} needs {error.name}: pip install {error.name}"
+            f"the example of {key} needs {error.name}: pip install {error.name}"
         ) from None
 
 
-def _verify(identifier: str, module: ModuleType) -> VerificationResult:
+def _verify(key: str, module: ModuleType) -> VerificationResult:
+    identifier = key.partition("_")[0]
     # A process group may live as long as the inputs that were made with it.
     inputs = _make_inputs(module)
     eager = _call(module.breaks, inputs)
     failures = _check_eager(module, eager)
+    ways: list[_Break] = []
     with patch_config(getattr(module, "CONFIG", {})):
         if not getattr(module, "BY_DEFAULT", False):
-            failures += _check_strict(identifier, module)
+            ways.append(_check_strict(identifier, module))
         report, found = _check_default(identifier, module, eager)
         if not getattr(module, "STRICT_ONLY", False):
-            failures += found
+            ways.append(found)
+    failures += [failure for way in ways for failure in way.failures]
     fixes = fixes_of(module)
     if not fixes and not getattr(module, "INSTEAD", ""):
         failures.append("it has neither a fix nor an INSTEAD")
-    for name, function in fixes.items():
-        failures += [f"{name}: {failure}" for failure in _check_fix(module, function, eager)]
-    return VerificationResult(identifier, tuple(fixes), tuple(failures), report)
+    of_fixes = {name: _check_fix(module, each, eager) for name, each in fixes.items()}
+    verdict = _verdict(identifier, ways, failures, [name for name in fixes if of_fixes[name]])
+    failures += [f"{name}: {failure}" for name, found in of_fixes.items() for failure in found]
+    return VerificationResult(key, tuple(fixes), tuple(failures), report, verdict)
+
+
+def _verdict(
+    identifier: str, ways: list[_Break], failures: list[str], broken_fixes: list[str]
+) -> Verdict:
+    if not failures:
+        return Verdict("fix_fails", tuple(broken_fixes)) if broken_fixes else Verdict("holds")
+    ids = {each for way in ways for each in way.ids}
+    if identifier in ids:
+        return Verdict("differs")
+    if ids or any(way.raised for way in ways):
+        return Verdict("other_break")
+    return Verdict("no_break")
 
 
 def fixes_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
@@ -97,23 +124,24 @@ def _check_eager(module: ModuleType, eager: CallOutcome) -> list[str]:
     return []
 
 
-def _check_strict(identifier: str, module: ModuleType) -> list[str]:
+def _check_strict(identifier: str, module: ModuleType) -> _Break:
     """Check that `breaks` raises exactly this entry with fullgraph=True."""
     reset_dynamo()
     compiled = _compile(module, module.breaks, fullgraph=True)
     with watch() as session:
         outcome = _call(compiled, _make_inputs(module))
     ids = _ids(session.session().events)
+    failures = []
     if not outcome.raised:
-        return ["compiled with fullgraph=True it raises nothing; BY_DEFAULT may be missing"]
-    if identifier not in ids:
-        return [f"compiled with fullgraph=True it raises {ids or _error(outcome)}"]
-    return []
+        failures = ["compiled with fullgraph=True it raises nothing; BY_DEFAULT may be missing"]
+    elif identifier not in ids:
+        failures = [f"compiled with fullgraph=True it raises {ids or _error(outcome)}"]
+    return _Break(ids, bool(outcome.raised), failures)
 
 
 def _check_default(
     identifier: str, module: ModuleType, eager: CallOutcome
-) -> tuple[Report, list[str]]:
+) -> tuple[Report, _Break]:
     """Check that `breaks` has this break by default and does the same as in eager mode."""
     reset_dynamo()
     with watch() as session:
@@ -128,7 +156,7 @@ def _check_default(
         f"compiled by default it differs from eager mode: {problem}"
         for problem in _problems(eager, outcome)
     ]
-    return report, failures
+    return report, _Break(ids, bool(outcome.raised and not eager.raised), failures)
 
 
 def _unexplained(report: Report) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from fullgraph.catalog.parse import Example
+from fullgraph.catalog.verdicts import Outcome
 from fullgraph.registry.pages import Advice, EarlierWording, Place
 from fullgraph.site.model import (
     BreakPage,
@@ -97,6 +98,15 @@ class FixText(Struct, frozen=True):
     source: str
 
 
+class ReleaseVerdict(Struct, frozen=True):
+    """What an example did on one release."""
+
+    release: str
+    outcome: Outcome
+    # The fixes that do not work there.
+    fixes: tuple[str, ...]
+
+
 class ExampleText(Struct, frozen=True):
     """The example of a break."""
 
@@ -105,8 +115,12 @@ class ExampleText(Struct, frozen=True):
     fixes: tuple[FixText, ...]
     instead: str
     eager_raises: bool
-    # The first and the last release on which it was verified.
+    # The first and the last release on which every claim of it was verified; empty if none.
     releases: tuple[str, str]
+    # What it did on each release on which it was run, oldest first.
+    verdicts: tuple[ReleaseVerdict, ...]
+    # What tells the variants of a break apart; empty without variants.
+    title: str
 
 
 class AdditionalInformation(Struct, frozen=True):
@@ -145,6 +159,8 @@ class BreakFile(Struct, frozen=True):
     call_sites: tuple[Place, ...]
     earlier_call_sites: tuple[Place, ...]
     example: ExampleText | None
+    # The same break with other functions.
+    variants: tuple[ExampleText, ...]
     unreachable: str
     related: tuple[Related, ...]
     reports: SweepCounts | None
@@ -247,7 +263,8 @@ def break_file(each: BreakPage) -> BreakFile:
         earlier_wordings=page.earlier_wordings,
         call_sites=page.call_sites,
         earlier_call_sites=page.earlier_call_sites,
-        example=_example(each.example) if each.example else None,
+        example=_example(each.example, each) if each.example else None,
+        variants=tuple(_example(variant, each) for variant in each.variants),
         unreachable=each.unreachable,
         related=each.related,
         reports=each.sweep,
@@ -261,12 +278,19 @@ def break_file(each: BreakPage) -> BreakFile:
     )
 
 
-def _example(example: Example) -> ExampleText:
+def _example(example: Example, each: BreakPage) -> ExampleText:
+    verdicts = each.verdicts[example.key]
+    holds = [release for release, verdict in verdicts.items() if verdict.outcome == "holds"]
     return ExampleText(
         how=example.how,
         breaks=example.breaks,
         fixes=tuple(FixText(*fix) for fix in example.fixes),
         instead=example.instead,
         eager_raises=example.eager_raises,
-        releases=example.releases,
+        releases=(holds[0], holds[-1]) if holds else ("", ""),
+        verdicts=tuple(
+            ReleaseVerdict(release, verdict.outcome, verdict.fixes)
+            for release, verdict in verdicts.items()
+        ),
+        title=example.title,
     )

@@ -13,9 +13,11 @@ from fullgraph.guide.picture import EAGER, GRAPH, TRACED
 from fullgraph.site.highlight import highlight
 
 # Longer lines scroll on a phone, and scrollable parts must be reachable by keyboard.
-_FITS_A_PHONE = 38
-# With longer lines, the two blocks are placed one above the other, to show all changes.
-_FITS_A_COLUMN = 50
+_FITS_A_PHONE = 28
+# With longer lines, the two blocks are placed one above the other, to show all changes: in a window
+# that is not as wide as a desktop, or in every window.
+_FITS_A_NARROW_COLUMN = 50
+_FITS_A_COLUMN = 68
 _PICTURE = re.compile(f"(.*?) ([{GRAPH}{EAGER}{TRACED}]) ?(.*)")
 
 
@@ -24,8 +26,8 @@ class Pair(NamedTuple):
 
     before: Markup
     after: Markup
-    # True if the blocks do not fit side by side.
-    wide: bool
+    # narrow, medium or wide: the widest blocks do not fit side by side in any window.
+    size: str
 
 
 def code_block(code: str, changed: frozenset[int] = frozenset(), tag: str = "ins") -> Markup:
@@ -83,8 +85,16 @@ def _diff_line(line: str) -> str:
 def code_pair(before: str, after: str, name: str) -> Pair:
     """Return both blocks as HTML. `name` is the new name of the function, which is not a change."""
     taken, put = _changed_lines(_lines(before), _lines(after, name))
-    wide = _is_wider(before, _FITS_A_COLUMN) or _is_wider(after, _FITS_A_COLUMN)
-    return Pair(code_block(before, taken, "del"), code_block(after, put, "ins"), wide)
+    return Pair(
+        code_block(before, taken, "del"), code_block(after, put, "ins"), _size(before, after)
+    )
+
+
+def _size(before: str, after: str) -> str:
+    longest = max(map(len, [*before.splitlines(), *after.splitlines()]), default=0)
+    if longest <= _FITS_A_NARROW_COLUMN:
+        return "narrow"
+    return "medium" if longest <= _FITS_A_COLUMN else "wide"
 
 
 def code_change(before: str, after: str, name: str) -> tuple[list[str], list[str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from fullgraph.catalog.parse import Example, read_example, unreachable
+from fullgraph.catalog.parse import Example, read_example, read_variants, unreachable
+from fullgraph.catalog.verdicts import verdicts_of
 from fullgraph.fix.declarations import Declaration, declarations, serving_fixers
 from fullgraph.fix.fixers._pages import fixer_pages
 from fullgraph.guide.lesson import all_lessons
@@ -52,6 +53,8 @@ def gather(
     breaks = {}
     for identifier, text in texts.items():
         example = read_example(identifier)
+        variants = read_variants(identifier)
+        shown = (*([example] if example else ()), *variants)
         own = added.infos.get(identifier)
         fixable = text.page.fixable != "no"
         serving = serving_fixers(identifier, text.page.category, fixable=fixable)
@@ -62,6 +65,8 @@ def gather(
             status=_status(identifier, snapshot, histories),
             history=_marks(identifier, histories),
             example=example,
+            variants=variants,
+            verdicts={each.key: verdicts_of(each.key) for each in shown},
             unreachable=unreachable().get(identifier, ""),
             related=related.get(identifier, ()),
             sweep=counts.get(identifier),

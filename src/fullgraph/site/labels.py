@@ -35,7 +35,6 @@ SAFETY = {
     "narrower": "correct only for the inputs named in the text",
 }
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`‹])")
-SOURCE = {"fullgraph": "our advice", "torch": "torch’s hint"}
 
 
 def named(release: str) -> str:
@@ -58,8 +57,7 @@ def status_sentence(each: BreakPage, release: str) -> str:
             return f"torch {each.history[-1].release}, the newest release, can raise it."
         return f"{named(release)} can raise it."
     if each.status == "retired":
-        since = f" since {page.gone_since}" if page.gone_since else ""
-        return f"torch no longer raises it{since}."
+        return retired_sentence(each)
     if each.status == "new":
         return "No known release has it yet."
     if each.status == "later":
@@ -74,6 +72,28 @@ def sentence(each: BreakPage) -> str:
     """Return what a break is, in one sentence: how our example meets it, or torch's explanation."""
     text = each.example.how if each.example else each.page.explanation
     return _SENTENCE_END.split(" ".join(text.split()), maxsplit=1)[0]
+
+
+def retired_sentence(each: BreakPage) -> str:
+    """Return since when torch no longer raises a break."""
+    since = f" since {each.page.gone_since}" if each.page.gone_since else ""
+    return f"torch no longer raises it{since}."
+
+
+def no_example_sentence(reason: str) -> str:
+    """Return why there is no example, from the reason in `catalog/unreachable.toml`."""
+    kind, _, why = reason.rstrip(".").partition(": ")
+    if not reason:
+        return "There is no example of this break yet."
+    if kind.startswith("needs "):
+        return f"It {kind}: {why}."
+    if kind == "internal":
+        return f"It is internal to Dynamo: {why}."
+    if kind == "unreachable":
+        return f"No program can cause it: {why}."
+    if kind == "unreachable as a break":
+        return f"It is never reported as a break: {why}."
+    return f"No program is known to cause it: {why}."
 
 
 def span_of(each: BreakPage) -> str:

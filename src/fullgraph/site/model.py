@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from fullgraph.catalog.parse import Example
+from fullgraph.catalog.verdicts import Verdict
 from fullgraph.fix.fixers._pages import FixerPage
 from fullgraph.guide.lesson import Lesson
 from fullgraph.registry.pages import Page, Row
@@ -117,6 +118,10 @@ class BreakPage(Struct, frozen=True):
     status: Status
     history: tuple[ReleaseMark, ...]
     example: Example | None
+    # Further examples of the same entry.
+    variants: tuple[Example, ...]
+    # By key of the example, then by release: what it did there.
+    verdicts: dict[str, dict[str, Verdict]]
     # Why there is no example; empty if unknown.
     unreachable: str
     related: tuple[Related, ...]
@@ -136,6 +141,11 @@ class BreakPage(Struct, frozen=True):
     def path(self) -> str:
         """The path of the page."""
         return break_path(self.id)
+
+    @property
+    def marks(self) -> str:
+        """One letter per known release, oldest first: l, r or a (live, retired, absent)."""
+        return "".join(each.mark[0] for each in self.history)
 
     @property
     def worded(self) -> bool:

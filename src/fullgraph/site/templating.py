@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,10 +13,12 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 from msgspec import Struct
 
+from fullgraph.catalog.verdicts import fully_run_releases
 from fullgraph.registry.entries import checksum_of
 from fullgraph.site import labels as labels
 from fullgraph.site.markdown import to_html
 from fullgraph.site.model import SiteData
+from fullgraph.site.placeholders import plain, spaced, words_for
 from fullgraph.site.policy import POLICY
 from fullgraph.site.report_link import report_link
 
@@ -28,8 +30,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
 
 _PLACEHOLDER = "‹(?P<placeholder>[^›]*)›"
-_VAR = r"<var>\g<placeholder></var>"
 _MARKED = re.compile(rf"{_PLACEHOLDER}|`(?P<code>[^`\n]+)`")
+_PLACEHOLDER_ONLY = re.compile(_PLACEHOLDER)
 # In sentences, names of torch are shown as code even if they are not marked.
 _SENTENCE = re.compile(
     rf"{_MARKED.pattern}"
@@ -49,13 +51,23 @@ class PageFrame(Struct, frozen=True):
     release: str
     # Checksum of scripts and styles, so that browsers do not use old ones.
     assets: str
+    # The known releases, newest first, for the switch "Your torch".
+    releases: tuple[str, ...]
+    # The releases on which every example was run, oldest first.
+    verified: tuple[str, ...]
 
 
 def frame_of(site: SiteData) -> PageFrame:
     """Return the frame of the pages of a site."""
     settings = site.settings
     return PageFrame(
-        settings.title, settings.address, settings.repository, site.release, assets_version()
+        title=settings.title,
+        address=settings.address,
+        repository=settings.repository,
+        release=site.release,
+        assets=assets_version(),
+        releases=tuple(each.release for each in site.releases),
+        verified=fully_run_releases(),
     )
 
 
@@ -103,6 +115,12 @@ def prose(text: str) -> Markup:
 
 
 @cache
+def terminal(text: str) -> Markup:
+    """Return a text as a terminal shows it, except that placeholders are marked."""
+    return Markup(_inline(text, _PLACEHOLDER_ONLY))
+
+
+@cache
 def label(text: str) -> Markup:
     """Return a name, such as a type, as HTML; most of it is code, so code is not marked."""
     # Long names may be broken before their parts.
@@ -110,6 +128,7 @@ def label(text: str) -> Markup:
 
 
 def _inline(text: str, special: re.Pattern[str]) -> str:
+    text = spaced(text)
     parts: list[str] = []
     position = 0
     for match in special.finditer(text):
@@ -119,13 +138,17 @@ def _inline(text: str, special: re.Pattern[str]) -> str:
 
 
 def _special(match: re.Match[str]) -> str:
-    text = escape(match[match.lastgroup or 0])
     if match.lastgroup == "placeholder":
-        return f"<var>{text}</var>"
+        return _placeholder(match)
+    text = escape(match[match.lastgroup or 0])
     if match.lastgroup == "link":
         return f'<a href="{text}">{text}</a>'
     # Placeholders inside code are marked too.
-    return f"<code>{re.sub(_PLACEHOLDER, _VAR, text)}</code>"
+    return f"<code>{_PLACEHOLDER_ONLY.sub(_placeholder, text)}</code>"
+
+
+def _placeholder(match: re.Match[str]) -> str:
+    return f"<var>{escape(words_for(unescape(match['placeholder'])))}</var>"
 
 
 @cache
@@ -142,11 +165,14 @@ def _environment() -> Environment:
     )
     environment.filters["prose"] = prose
     environment.filters["label"] = label
+    environment.filters["plain"] = plain
+    environment.filters["terminal"] = terminal
     environment.filters["markdown"] = lambda text: Markup(to_html(text))
     environment.filters["named"] = labels.named
     environment.filters["short"] = labels.short
     environment.filters["capital"] = labels.capital
     environment.filters["sentence"] = labels.sentence
+    environment.filters["listed"] = labels.listed
     environment.globals["count"] = labels.count
     environment.globals["report_link"] = report_link
     environment.globals["POLICY"] = POLICY

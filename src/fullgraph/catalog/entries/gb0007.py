@@ -8,6 +8,8 @@ import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
+TITLE = "`time.monotonic`, `time.sleep`"
+
 
 def inputs():
     return torch.randn(4, 8), float("inf")

@@ -6,6 +6,8 @@ import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
+TITLE = "`print`"
+
 
 def inputs():
     return torch.randn(4, 8)

@@ -8,7 +8,6 @@ from fullgraph.catalog.fix_decorator import fix
 
 # With fullgraph=True torch captures the number without a setting.
 BY_DEFAULT = True
-RELEASES = ("2.8", "2.15")
 
 
 def inputs():

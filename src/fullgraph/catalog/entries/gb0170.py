@@ -6,8 +6,6 @@ import torch
 
 from fullgraph.catalog.fix_decorator import fix
 
-RELEASES = ("2.8", "2.15")
-
 
 def inputs():
     return torch.randn(4, 8)

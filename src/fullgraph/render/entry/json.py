@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from fullgraph.catalog.parse import read_example
+from fullgraph.catalog.parse import read_example, read_variants
+from fullgraph.catalog.verdicts import verdicts_of
 from fullgraph.fix.declarations import serving_fixers
 from fullgraph.registry.pages import Page
 from fullgraph.render import _json
@@ -14,8 +15,19 @@ from fullgraph.render import _json
 
 def render(page: Page, **_: object) -> str:
     """Return the entry as one object."""
-    example = read_example(page.id)
-    return _json.render({**entry_fields(page), "example": example.as_json() if example else None})
+    example, *variants = _examples(page.id) or [None]
+    return _json.render({**entry_fields(page), "example": example, "variants": variants})
+
+
+def _examples(identifier: str) -> list[dict[str, Any]]:
+    """Return the example of an entry and its variants, with the verdicts by release."""
+    example = read_example(identifier)
+    if example is None:
+        return []
+    shown = (example, *read_variants(identifier))
+    return [
+        {**each.as_json(), "verdicts": msgspec.to_builtins(verdicts_of(each.key))} for each in shown
+    ]
 
 
 def entry_fields(page: Page) -> dict[str, Any]:

@@ -1,31 +1,32 @@
-"""The page of a break."""
+"""The page of a break: the answer first, then why it happens, where it is raised and its history.
+
+Nothing is said twice on a page. Only the message that torch prints is quoted as a whole, folded.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from fullgraph.catalog.parse import Example
-from fullgraph.registry.message_templates import is_unevaluated_type
+from fullgraph.catalog.parse import Example, Fix
 from fullgraph.site import labels as labels
 from fullgraph.site.charts import history_chart, history_text
 from fullgraph.site.code_blocks import Pair, code_block, code_pair
 from fullgraph.site.model import BreakPage, SiteData
 from fullgraph.site.pages import Output
+from fullgraph.site.placeholders import plain
+from fullgraph.site.run_on import run_sentence, upgrade_sentence
 from fullgraph.site.templating import PageFrame, frame_of, renderer
 
 _Neighbor = tuple[str, str] | None
-
-
-class _Advice(NamedTuple):
-    text: str
-    source: str
-    label: str
-    # True if many entries share it.
-    general: bool
+_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
+# How registry/pages.py joins the texts that torch chooses from.
+_OR = "\nor: "
+_MORE = re.compile(r"\n\((and \d+ more)\)$")
 
 
 class _Fix(NamedTuple):
@@ -35,6 +36,29 @@ class _Fix(NamedTuple):
     pair: Pair
 
 
+class _Example(NamedTuple):
+    """An example, or a variant of it, as it is shown."""
+
+    anchor: str
+    title: str
+    how: str
+    fixes: list[_Fix]
+    # The code that breaks, if there is no fix beside it.
+    alone: Markup
+    # On which releases it was run, and what it did there.
+    run: str
+
+
+class _Way(NamedTuple):
+    """One way to fix a break; the best one comes first."""
+
+    kind: str
+    label: str
+    texts: tuple[str, ...] = ()
+    fix: _Fix | None = None
+    shows_code: bool = False
+
+
 def outputs(site: SiteData) -> Iterator[Output]:
     """Yield one page per break."""
     frame = frame_of(site)
@@ -42,8 +66,13 @@ def outputs(site: SiteData) -> Iterator[Output]:
     names: list[_Neighbor] = [(each.id, each.page.type) for each in breaks]
     for each, before, after in zip(breaks, [None, *names], [*names[1:], None], strict=False):
         general = tuple(hint in site.shared_hints for hint in each.page.hints)
-        example = each.example.as_json() if each.example else None
-        facts = (frame, replace(each, example=None), example, before, after, general)
+        examples = [
+            example.as_json() for example in (each.example, *each.variants) if example is not None
+        ]
+        marks = [site.breaks[other.id].marks for other in each.related]
+        bare = replace(each, example=None, variants=())
+        nature = _nature_of(each.page.category, site)
+        facts = (frame, bare, examples, before, after, general, marks, nature)
         yield Output(each.path, facts, _render(each, frame, site, before, after))
 
 
@@ -57,77 +86,144 @@ def _render(
 
 
 def _values(each: BreakPage, site: SiteData) -> dict[str, Any]:
-    page, example = each.page, each.example
-    how = " ".join(example.how.split()) if example else ""
+    page = each.page
+    example = _shown(each.example, each) if each.example else None
+    lead, why = _lead_and_why(each)
+    if not why and each.worded:
+        why = _nature_of(each.page.category, site)
+    texts, more = _message_texts(each)
+    ways = _ways(each, example, site.shared_hints)
     return {
         "kind": "break-page",
-        "title": f"{page.id}: {page.type}",
-        "description": _description(each, how),
+        "title": f"{page.id}: {plain(page.type)}",
+        "description": _description(each, lead),
         "each": each,
         "page": page,
-        "how": how,
-        "unknown_why": is_unevaluated_type(page.explanation),
+        "lead": lead,
+        "example": example,
+        "variants": [_shown(variant, each) for variant in each.variants],
+        "fixes": ways,
+        "why": why,
+        "message_texts": texts,
+        "more_texts": more,
+        "earlier": [
+            (_releases_of(old.releases), _message(old.type, old.explanation, old.hints))
+            for old in page.earlier_wordings
+        ],
         "status": labels.status_sentence(each, site.release),
         "fixable": labels.fixable_sentence(page.fixable, page.cost),
         "span": labels.span_of(each),
-        "advice": _advice(each, site.shared_hints),
-        "pairs": _fixes(example),
-        "alone": code_block(example.breaks) if example and not example.fixes else "",
-        "verification": _verification(example),
-        "no_example": _no_example(each),
         "info_html": Markup(each.info.html) if each.info else "",
         "chart": history_chart(each.history),
         "history": history_text(each.history),
         "places": page.call_sites or page.earlier_call_sites,
         "places_release": _places_release(each),
-        "contents": _contents(each),
+        "marks_of": lambda identifier: site.breaks[identifier].marks,
+        "contents": _contents(each, has_ways=bool(ways), has_why=bool(why or (example and texts))),
     }
 
 
-def _description(each: BreakPage, how: str) -> str:
-    text = how or each.page.explanation or each.page.type
+def _description(each: BreakPage, lead: str) -> str:
+    text = lead if each.example else plain(each.page.explanation) or lead
     return text if len(text) <= 160 else text[:157].rsplit(" ", 1)[0] + " …"
 
 
-def _advice(each: BreakPage, shared: frozenset[str]) -> list[_Advice]:
-    found = [
-        _Advice(item.text, item.source, labels.SOURCE.get(item.source, ""), item.text in shared)
-        for item in each.page.how_to_fix
-    ]
-    instead = each.example.instead if each.example else ""
-    if instead:
-        found.insert(0, _Advice(instead, "fullgraph", labels.SOURCE["fullgraph"], False))
-    return found
-
-
-def _fixes(example: Example | None) -> list[_Fix]:
-    return [
-        _Fix(
-            labels.KIND.get(fix.kind, fix.kind),
-            labels.SAFETY.get(fix.safety, fix.safety),
-            fix.why,
-            code_pair(example.breaks, fix.source, fix.name),
-        )
-        for fix in (example.fixes if example else ())
-        if example
-    ]
-
-
-def _no_example(each: BreakPage) -> str:
-    if each.unreachable:
-        return f"There is no example: {each.unreachable.rstrip('.')}."
+def _lead_and_why(each: BreakPage) -> tuple[str, str]:
+    """Return what the break is, in one sentence, and why it happens in Markdown, if we say so."""
+    if each.example:
+        first, *rest = _SENTENCES.split(" ".join(each.example.how.split()), maxsplit=1)
+        return first, " ".join(rest)
+    if not each.worded:
+        return "Only the history of this entry is known here; its text is in another registry.", ""
     if each.status == "retired":
-        return "There is no example, because torch no longer raises it."
-    return "There is no example of this break yet."
+        return labels.retired_sentence(each), ""
+    return labels.no_example_sentence(each.unreachable), ""
 
 
-def _verification(example: Example | None) -> str:
-    if example is None:
-        return ""
-    first, last = example.releases
-    releases = f"torch {first}" if first == last else f"torch {first} to {last}"
-    what = "Example and fixes are" if example.fixes else "The example is"
-    return f"{what} run by our tests; verified on {releases}."
+def _nature_of(category: str, site: SiteData) -> str:
+    """Return the first paragraph of the page of a category: why its breaks happen."""
+    text = next((each.text for each in site.categories if each.name == category), "")
+    paragraphs = [part for part in text.split("\n\n") if not part.lstrip().startswith("#")]
+    return paragraphs[0] if paragraphs else ""
+
+
+def _shown(example: Example, each: BreakPage) -> _Example:
+    return _Example(
+        anchor=example.key.lower().replace("_", "-") if "_" in example.key else "example",
+        title=example.title,
+        how=" ".join(example.how.split()),
+        fixes=[_shown_fix(example, fix) for fix in example.fixes],
+        alone=code_block(example.breaks),
+        run=run_sentence(example, each.verdicts[example.key], each.history),
+    )
+
+
+def _shown_fix(example: Example, fix: Fix) -> _Fix:
+    return _Fix(
+        labels.KIND.get(fix.kind, fix.kind),
+        labels.SAFETY.get(fix.safety, fix.safety),
+        fix.why,
+        code_pair(example.breaks, fix.source, fix.name),
+    )
+
+
+def _ways(each: BreakPage, example: _Example | None, shared: frozenset[str]) -> list[_Way]:
+    """Return the ways to fix a break: the surest first, the most general last."""
+    ways = []
+    if upgrade := upgrade_sentence(each):
+        ways.append(_Way("upgrade", "Upgrade torch", (upgrade,)))
+    for index, fix in enumerate(example.fixes if example else ()):
+        ways.append(_Way("verified", "Verified fix", fix=fix, shows_code=index > 0))
+    if each.example and each.example.instead:
+        lead = () if each.example.fixes else ("You cannot fix this in your own code.",)
+        ways.append(_Way("instead", "Instead", (*lead, each.example.instead)))
+    if each.fixers and each.fixers_by_id:
+        ways.append(_Way("fixers", "Automatic"))
+    advice = each.page.how_to_fix
+    hints = tuple(item.text for item in advice if item.source == "torch")
+    # Without an example, the message itself is on top of the page, with its hints.
+    specific = tuple(hint for hint in hints if hint not in shared)
+    if specific and example:
+        label = "torch’s hint" if len(specific) == 1 else "torch’s hints"
+        ways.append(_Way("hint", label, specific))
+    if general := tuple(item.text for item in advice if item.source == "fullgraph"):
+        ways.append(_Way("category", "In general", general))
+    if each.fixers and not each.fixers_by_id:
+        ways.append(_Way("fixers", "Automatic"))
+    return ways
+
+
+def _message_texts(each: BreakPage) -> tuple[list[str], str]:
+    """Return the messages that torch can print, and how many more there are in words."""
+    page = each.page
+    if not (page.explanation or page.context or page.hints):
+        return [], ""
+    more = _MORE.search(page.explanation)
+    explanations = _MORE.sub("", page.explanation).split(_OR)
+    # Where torch chooses the explanation at run time, it chooses the hints too.
+    texts = [_message(page.type, explanation, ()) for explanation in explanations[:-1]]
+    texts.append(_message(page.type, explanations[-1], page.hints, page.context))
+    return texts, more[1].capitalize() + "." if more else ""
+
+
+def _message(type_: str, explanation: str, hints: tuple[str, ...], context: str = "") -> str:
+    """Return a message in the form in which torch prints it."""
+    lines = [type_]
+    if explanation:
+        lines.append(f"  Explanation: {_indented(explanation)}")
+    lines += [f"  Hint: {_indented(hint)}" for hint in hints]
+    if context:
+        lines += ["", f"  Developer debug context: {_indented(context)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n    ")
+
+
+def _releases_of(releases: tuple[str, ...]) -> str:
+    names = labels.listed([labels.short(release) for release in releases])
+    return f"In torch {names}" if releases else "In no known release"
 
 
 def _places_release(each: BreakPage) -> str:
@@ -136,18 +232,18 @@ def _places_release(each: BreakPage) -> str:
     return each.page.earlier_call_sites[0].link.partition("/blob/v")[2].partition("/")[0]
 
 
-def _contents(each: BreakPage) -> list[tuple[str, str]]:
+def _contents(each: BreakPage, *, has_ways: bool, has_why: bool) -> list[tuple[str, str]]:
     page = each.page
-    fixes = bool(each.example and each.example.fixes)
     sections = [
-        (page.explanation, "why", "Why it happens"),
-        (page.how_to_fix or each.fixers, "fix", "How to fix"),
-        (True, "example", "Example and fix" if fixes else "Example"),
-        (True, "info", "Additional information"),
-        (page.explanation or page.context or page.hints, "message", "What torch prints"),
-        (True, "history", "History"),
+        (True, "example", "Example" if each.example else "Message"),
+        (has_ways, "fix", "How to fix"),
+        (each.variants, "variants", "Other functions"),
+        (each.info, "info", "Additional information"),
+        (has_why, "why", "Why it happens"),
         (page.call_sites or page.earlier_call_sites, "source", "Where torch raises it"),
+        (True, "history", "History"),
         (each.sweep, "programs", "Affected programs"),
         (each.related, "related", "Related"),
+        (not each.info, "info", "Additional information"),
     ]
     return [(anchor, name) for shown, anchor, name in sections if shown]

@@ -65,9 +65,10 @@ def _values(category: CategoryPage, breaks: list[BreakPage]) -> dict[str, object
     }
 
 
-def _shown(each: BreakPage) -> tuple[str, str, str, bool, str]:
+def _shown(each: BreakPage) -> tuple[str, str, str, bool, str, str]:
     """Return the facts in a row of a list."""
-    return (each.id, each.page.type, each.status, each.example is not None, each.page.fixable)
+    has_example = each.example is not None
+    return (each.id, each.page.type, each.status, has_example, each.page.fixable, each.marks)
 
 
 def _counts(breaks: list[BreakPage]) -> tuple[int, int]:

@@ -45,9 +45,10 @@ def _facts(values: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _shown(each: BreakPage) -> tuple[str, str, str, bool, str]:
+def _shown(each: BreakPage) -> tuple[str, str, str, bool, str, str]:
     """Return the facts in a row of the list."""
-    return (each.id, each.page.type, each.status, each.example is not None, each.page.fixable)
+    has_example = each.example is not None
+    return (each.id, each.page.type, each.status, has_example, each.page.fixable, each.marks)
 
 
 def groups_of(site: SiteData) -> list[tuple[CategoryPage, list[BreakPage]]]:
