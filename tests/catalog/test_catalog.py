@@ -13,12 +13,21 @@ from typing import Any, get_args
 
 import pytest
 
-from fullgraph.catalog.parse import CatalogError, example_ids, read_example, unreachable
-from fullgraph.installed_torch import FILE, torch_folder
+from fullgraph.catalog.parse import (
+    CatalogError,
+    example_ids,
+    example_keys,
+    read_example,
+    read_variants,
+    unreachable,
+)
+from fullgraph.catalog.verdicts import Verdict, read_verdicts
+from fullgraph.installed_torch import FILE, torch_folder, torch_version
 from fullgraph.model import fix_kinds
+from fullgraph.registry.releases import base_of
 from tests.conftest import Cli
 
-EXAMPLES = [example for example in map(read_example, example_ids()) if example]
+EXAMPLES = [example for example in map(read_example, example_keys()) if example]
 REASONS = ("needs ", "internal", "unreachable", "retired")
 
 
@@ -93,6 +102,20 @@ def test_every_id_is_in_the_registry_and_in_one_place_only() -> None:
     assert set(example_ids()) <= ids
     assert set(unreachable()) <= ids
     assert not set(unreachable()) & set(example_ids())
+
+
+def test_a_variant_belongs_to_an_entry_and_says_what_it_is_about() -> None:
+    variants = [example for example in EXAMPLES if example.key != example.id]
+    assert variants
+    for example in variants:
+        assert example.id in example_ids()
+        assert example in read_variants(example.id)
+        # The chips on the page name the example and all variants.
+        whole = read_example(example.id)
+        assert whole is not None
+        assert whole.title
+        assert example.title
+    assert read_variants("GB0170") == ()
 
 
 def test_every_unreachable_entry_has_a_reason() -> None:
@@ -173,6 +196,16 @@ def test_verification_finds_what_is_wrong(
     finally:
         sys.modules.pop("fullgraph.catalog.entries.gb0170", None)
     assert any(complaint in failure for failure in failures), failures
+
+
+def test_check_records_verdicts(cli: Cli, tmp_path: Path) -> None:
+    release = base_of(str(torch_version()))
+    (tmp_path / f"{release}.json").write_text('{"GB9998": {"outcome": "holds"}}')
+    result = cli("catalog", "check", "gb0170", "GB0059_open", "--record", str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    # A verdict on an example that no longer exists is removed.
+    found = read_verdicts(tmp_path / f"{release}.json")
+    assert found == {"GB0059_open": Verdict("holds"), "GB0170": Verdict("holds")}
 
 
 def test_the_command_runs_an_example(cli: Cli) -> None:

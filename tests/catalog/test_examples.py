@@ -18,9 +18,10 @@ import pytest
 import torch
 
 import fullgraph
-from fullgraph.catalog.parse import example_ids, read_example
+from fullgraph.catalog.parse import example_keys, read_example
+from fullgraph.catalog.verdicts import verdicts, verdicts_of
 from fullgraph.catalog.verify import verify
-from fullgraph.installed_torch import release_of
+from fullgraph.registry.releases import base_of
 
 _SOURCE = Path(fullgraph.__file__).parent
 # The code that a verdict depends on.
@@ -38,25 +39,43 @@ def verifier() -> bytes:
     return digest.digest()
 
 
-def fingerprint(identifier: str) -> str:
+def fingerprint(key: str) -> str:
     """Return what a verdict of an example depends on."""
-    entry = _SOURCE / "catalog" / "entries" / f"{identifier.lower()}.py"
+    entry = _SOURCE / "catalog" / "entries" / f"{key.lower()}.py"
     return hashlib.sha256(verifier() + entry.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("identifier", example_ids())
-def test_the_example_does_what_it_claims(identifier: str, pytestconfig: pytest.Config) -> None:
+@pytest.mark.parametrize("key", example_keys())
+def test_the_example_does_what_it_claims(key: str, pytestconfig: pytest.Config) -> None:
     assert pytestconfig.cache is not None
-    key = f"fullgraph/catalog/{identifier}"
-    is_known = pytestconfig.cache.get(key, None) == fingerprint(identifier)
+    name = f"fullgraph/catalog/{key}"
+    is_known = pytestconfig.cache.get(name, None) == fingerprint(key)
     if is_known and "FULLGRAPH_ALL_EXAMPLES" not in os.environ:
         return
-    example = read_example(identifier)
-    assert example is not None
-    first, last = (release_of(release) for release in example.releases)
-    failures = verify(identifier).failures
-    if first <= release_of(torch.__version__) <= last:
-        assert failures == ()
-        pytestconfig.cache.set(key, fingerprint(identifier))
-    elif failures:
-        warnings.warn(f"{identifier} is not verified for this torch: {failures}", stacklevel=1)
+    result = verify(key)
+    recorded = verdicts_of(key).get(base_of(torch.__version__))
+    if recorded is None:
+        warnings.warn(f"{key} is not recorded for this torch: {result.failures}", stacklevel=1)
+        return
+    assert result.verdict == recorded, result.failures
+    if recorded.outcome == "holds":
+        assert result.failures == ()
+        pytestconfig.cache.set(name, fingerprint(key))
+
+
+def test_the_recorded_verdicts_cover_every_example() -> None:
+    recorded = verdicts()
+    assert {"2.9.1", "2.13.0"} <= set(recorded)
+    for release, found in recorded.items():
+        assert sorted(found) == example_keys(), release
+    # The everyday release: every example of the catalog is written for it.
+    assert {verdict.outcome for verdict in recorded["2.13.0"].values()} == {"holds"}
+
+
+def test_verdicts_name_fixes_that_exist() -> None:
+    for found in verdicts().values():
+        for key, verdict in found.items():
+            example = read_example(key)
+            assert example is not None
+            assert set(verdict.fixes) <= {fix.name for fix in example.fixes}
+            assert bool(verdict.fixes) == (verdict.outcome == "fix_fails")

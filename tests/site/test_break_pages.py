@@ -36,7 +36,7 @@ def _text(html: str) -> str:
 
 def test_the_answer_comes_first(articles: dict[str, str]) -> None:
     assert SECTION.findall(articles["GB0170"]) == [
-        "example", "fix", "why", "source", "history", "related",
+        "example", "fix", "why", "source", "history", "related", "info",
     ]  # fmt: skip
     assert SECTION.findall(articles["GB0059"])[:3] == ["example", "fix", "variants"]
     ways = re.findall('<p class="source">([^<]*)</p>', articles["GB0170"])

@@ -8,7 +8,7 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullgraph.catalog.parse import example_ids, read_example
+from fullgraph.catalog.parse import example_keys, read_example
 from fullgraph.site.highlight import highlight
 
 _PIECES = [
@@ -45,7 +45,7 @@ def test_every_line_closes_what_it_opens(code: str) -> None:
 
 
 def test_every_example_can_be_read_back() -> None:
-    for identifier in example_ids():
+    for identifier in example_keys():
         example = read_example(identifier)
         assert example is not None
         assert _source_of(highlight(example.breaks)) == example.breaks

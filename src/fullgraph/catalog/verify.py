@@ -84,10 +84,11 @@ def _verify(key: str, module: ModuleType) -> VerificationResult:
             ways.append(found)
     failures += [failure for way in ways for failure in way.failures]
     fixes = fixes_of(module)
-    if not fixes and not getattr(module, "INSTEAD", ""):
-        failures.append("it has neither a fix nor an INSTEAD")
     of_fixes = {name: _check_fix(module, each, eager) for name, each in fixes.items()}
     verdict = _verdict(identifier, ways, failures, [name for name in fixes if of_fixes[name]])
+    if not fixes and not getattr(module, "INSTEAD", ""):
+        failures.append("it has neither a fix nor an INSTEAD")
+    failures += _unexplained(report)
     failures += [f"{name}: {failure}" for name, found in of_fixes.items() for failure in found]
     return VerificationResult(key, tuple(fixes), tuple(failures), report, verdict)
 
@@ -148,7 +149,7 @@ def _check_default(
         outcome = _call(_compile(module, module.breaks), _make_inputs(module))
     ids = _ids(session.session().events)
     report = session.report()
-    failures = _unexplained(report)
+    failures = []
     # An exception that eager mode raises too can end the call before anything is compiled.
     if identifier not in ids and not eager.raised:
         failures.append(f"compiled by default it breaks with {ids}")
@@ -183,6 +184,8 @@ def _check_fix(module: ModuleType, function: Callable[..., Any], eager: CallOutc
     plain = _with_moved_parts(function, facts)
     expected = _call(plain, _make_inputs(module)) if eager.raised else eager
     reset_dynamo()
+    if unknown := [name for name in facts.settings if not hasattr(torch._dynamo.config, name)]:
+        return [f"this torch does not have the setting {name}" for name in unknown]
     with patch_config(facts.settings), watch() as session:
         compiled = _with_moved_parts(_compile(module, function, fullgraph=True), facts)
         first_inputs = _make_inputs(module)

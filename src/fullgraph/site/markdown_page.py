@@ -8,6 +8,8 @@ from fullgraph.catalog.parse import Example
 from fullgraph.site import labels as labels
 from fullgraph.site.charts import history_text
 from fullgraph.site.model import BreakPage
+from fullgraph.site.placeholders import plain
+from fullgraph.site.run_on import run_sentence
 
 
 def markdown_path(identifier: str) -> str:
@@ -26,6 +28,8 @@ def _parts(each: BreakPage, release: str) -> Iterator[str]:
     if example:
         yield _line(example.how)
     yield from _facts(each, release)
+    for shown in each.examples:
+        yield from _example(shown, each)
     advice = [item.text for item in page.how_to_fix]
     if example and example.instead:
         advice.insert(0, example.instead)
@@ -35,11 +39,9 @@ def _parts(each: BreakPage, release: str) -> Iterator[str]:
     if each.fixers:
         names = ", ".join(f"`{fixer.name}`" for fixer in each.fixers)
         yield f"`fullgraph fix` can do this in some cases: {names}."
-    if example:
-        yield from _example(example)
     if page.explanation:
         yield "## Why it happens"
-        yield page.explanation.strip()
+        yield plain(page.explanation.strip())
     if each.info and each.info.markdown.strip():
         yield "## Additional information"
         yield each.info.markdown.strip()
@@ -63,9 +65,12 @@ def _facts(each: BreakPage, release: str) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _example(example: Example) -> Iterator[str]:
-    yield "## Code that breaks"
+def _example(example: Example, each: BreakPage) -> Iterator[str]:
+    yield f"## Code that breaks{f': {example.title}' if each.variants else ''}"
+    if example in each.variants:
+        yield _line(example.how)
     yield _block(example.breaks)
+    yield run_sentence(example, each.verdicts[example.key], each.history)
     for fix in example.fixes:
         safety = labels.SAFETY.get(fix.safety, fix.safety)
         yield f"## Code that works: {labels.KIND.get(fix.kind, fix.kind).lower()} ({safety})"
@@ -75,7 +80,7 @@ def _example(example: Example) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(plain(text).split())
 
 
 def _block(code: str) -> str:

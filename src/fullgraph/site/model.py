@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from fullgraph.catalog.parse import Example
 from fullgraph.catalog.verdicts import Verdict
@@ -141,6 +142,16 @@ class BreakPage(Struct, frozen=True):
     def path(self) -> str:
         """The path of the page."""
         return break_path(self.id)
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """The example and its variants."""
+        return (*((self.example,) if self.example else ()), *self.variants)
+
+    def facts(self) -> tuple[object, ...]:
+        """Return everything that the page shows, in a form that can be encoded."""
+        examples = [example.as_json() for example in self.examples]
+        return (replace(self, example=None, variants=()), examples)
 
     @property
     def marks(self) -> str:

@@ -15,8 +15,9 @@ from fullgraph.render import _json
 
 def render(page: Page, **_: object) -> str:
     """Return the entry as one object."""
-    example, *variants = _examples(page.id) or [None]
-    return _json.render({**entry_fields(page), "example": example, "variants": variants})
+    examples = _examples(page.id)
+    shown = {"example": examples[0] if examples else None, "variants": examples[1:]}
+    return _json.render({**entry_fields(page), **shown})
 
 
 def _examples(identifier: str) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
-from msgspec.structs import replace
 
 from fullgraph.catalog.parse import Example, Fix
 from fullgraph.site import labels as labels
@@ -66,13 +65,9 @@ def outputs(site: SiteData) -> Iterator[Output]:
     names: list[_Neighbor] = [(each.id, each.page.type) for each in breaks]
     for each, before, after in zip(breaks, [None, *names], [*names[1:], None], strict=False):
         general = tuple(hint in site.shared_hints for hint in each.page.hints)
-        examples = [
-            example.as_json() for example in (each.example, *each.variants) if example is not None
-        ]
         marks = [site.breaks[other.id].marks for other in each.related]
-        bare = replace(each, example=None, variants=())
         nature = _nature_of(each.page.category, site)
-        facts = (frame, bare, examples, before, after, general, marks, nature)
+        facts = (frame, each.facts(), before, after, general, marks, nature)
         yield Output(each.path, facts, _render(each, frame, site, before, after))
 
 

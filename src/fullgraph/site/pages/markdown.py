@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from msgspec.structs import replace
-
 from fullgraph.site.labels import capital, named
 from fullgraph.site.markdown_page import markdown_page, markdown_path
 from fullgraph.site.model import BreakPage, SiteData, lesson_path
@@ -17,8 +15,7 @@ from fullgraph.site.pages.home import groups_of
 def outputs(site: SiteData) -> Iterator[Output]:
     """Yield the files."""
     for each in site.breaks.values():
-        example = each.example.as_json() if each.example else None
-        facts = (site.release, replace(each, example=None), example)
+        facts = (site.release, each.facts())
         yield Output(markdown_path(each.id), facts, partial(_page, each, site.release))
     text = _llms(site)
     yield Output("llms.txt", text, text.encode)
