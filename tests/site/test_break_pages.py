@@ -87,7 +87,7 @@ def test_without_an_example_the_message_is_the_first_thing(articles: dict[str, s
     for identifier in ("GB0038", "GB0216"):
         html = articles[identifier]
         assert '<details id="message"' not in html
-        assert 0 < html.index('<pre class="terminal">') < html.index('id="fix"')
+        assert 0 < html.index('<figure class="code terminal">') < html.index('id="fix"')
     assert "It needs Triton" in _text(articles["GB0216"])
 
 

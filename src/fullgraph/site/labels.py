@@ -70,8 +70,13 @@ def status_sentence(each: BreakPage, release: str) -> str:
 
 def sentence(each: BreakPage) -> str:
     """Return what a break is, in one sentence: how our example meets it, or torch's explanation."""
-    text = each.example.how if each.example else each.page.explanation
-    return _SENTENCE_END.split(" ".join(text.split()), maxsplit=1)[0]
+    return first_sentence(each.example.how if each.example else each.page.explanation)[0]
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """Return the first sentence of a text, and the rest."""
+    first, *rest = _SENTENCE_END.split(" ".join(text.split()), maxsplit=1)
+    return first, " ".join(rest)
 
 
 def retired_sentence(each: BreakPage) -> str:

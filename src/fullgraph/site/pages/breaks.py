@@ -22,7 +22,6 @@ from fullgraph.site.run_on import run_sentence, upgrade_sentence
 from fullgraph.site.templating import PageFrame, frame_of, renderer
 
 _Neighbor = tuple[str, str] | None
-_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
 # How registry/pages.py joins the texts that torch chooses from.
 _OR = "\nor: "
 _MORE = re.compile(r"\n\((and \d+ more)\)$")
@@ -126,8 +125,7 @@ def _description(each: BreakPage, lead: str) -> str:
 def _lead_and_why(each: BreakPage) -> tuple[str, str]:
     """Return what the break is, in one sentence, and why it happens in Markdown, if we say so."""
     if each.example:
-        first, *rest = _SENTENCES.split(" ".join(each.example.how.split()), maxsplit=1)
-        return first, " ".join(rest)
+        return labels.first_sentence(each.example.how)
     if not each.worded:
         return "Only the history of this entry is known here; its text is in another registry.", ""
     if each.status == "retired":
