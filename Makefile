@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo setup test chromium lint check-generated mutate bench clean
+.PHONY: demo setup test chromium lint check-generated check-manual mutate bench clean
 
 CHECKED := src tests bench examples tools
 
@@ -41,6 +41,10 @@ lint: $(READY)
 # The committed files that a command writes.
 check-generated: $(READY)
 	$(BIN)/python -m tools.check_generated
+
+# The outputs in the manual; takes a minute, because it runs the commands.
+check-manual: $(READY)
+	$(BIN)/python -m tools.refresh_manual --check
 
 # How many small mistakes the tests notice; takes hours, and continues after an interruption.
 mutate: $(READY)

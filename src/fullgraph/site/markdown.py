@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from fullgraph.site.highlight import highlight
@@ -54,6 +55,26 @@ def _is_too_deep(tokens: Sequence[Token]) -> bool:
 def to_html(text: str, top: int = 2) -> str:
     """Return safe HTML. `top` is the level of the first heading."""
     return _html_of(_parser().parse(_CONTROL.sub("�", text)), top)
+
+
+def document_html(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return HTML whose headings have ids, and the id and text of each heading of the top level."""
+    tokens = _parser().parse(text)
+    contents: list[tuple[str, str]] = []
+    taken: set[str] = set()
+    top = min((token.tag for token in tokens if token.type == "heading_open"), default="")
+    for token, inline in pairwise(tokens):
+        if token.type != "heading_open":
+            continue
+        anchor = re.sub(r"[^\w-]", "", inline.content.lower().replace(" ", "-"))
+        # `main` is the id of the page's own content.
+        while not anchor or anchor in taken or anchor == "main":
+            anchor += "-"
+        taken.add(anchor)
+        token.attrSet("id", anchor)
+        if token.tag == top:
+            contents.append((anchor, inline.content))
+    return _html_of(tokens, 2), contents
 
 
 def _html_of(tokens: list[Token], top: int) -> str:

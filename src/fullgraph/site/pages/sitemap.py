@@ -7,6 +7,8 @@ from functools import partial
 from html import escape
 from urllib.parse import urlsplit
 
+from fullgraph.guide.manual import all_chapters
+from fullgraph.site.documents import all_documents
 from fullgraph.site.model import Release, SiteData, fixer_path, lesson_path
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.feed import day_of
@@ -20,6 +22,7 @@ _FIXED = (
     "releases/index.html",
     "fixes/index.html",
     "guide/index.html",
+    "docs/index.html",
 )
 
 
@@ -50,6 +53,8 @@ def _pages(site: SiteData) -> Iterator[tuple[str, str]]:
         yield each.path, days.get(each.id, "") if each.info is None else ""
     yield from ((info.path, "") for info in site.orphans)
     yield from ((each.path, "") for each in LISTS)
+    yield from ((chapter.path, "") for chapter in all_chapters())
+    yield from ((document.path, "") for document in all_documents())
     yield from ((release_list(each.release), "") for each in site.releases)
 
 
