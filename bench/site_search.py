@@ -28,20 +28,14 @@ if TYPE_CHECKING:
 
 _TESTS = Path(__file__).parents[1] / "tests" / "site"
 _LINK = re.compile(r"/gb/gb(\d{4,})\.html")
-_MOST_MILLISECONDS = 30
-# The focus loads the index.
-_READY = """async () => {
-    while (!window.FullgraphSearch) await new Promise(done => setTimeout(done, 5));
-    window.search = new FullgraphSearch.Search(FULLGRAPH_INDEX);
-    search.find("ready");
-}"""
-_PATHS = """texts => texts.map(text =>
-    search.find(text).slice(0, 3).map(({entry}) => entry.path.replace(".html", "")))"""
-_MILLISECONDS = """texts => texts.flatMap(text => [...text].map((_, end) => {
-    const start = performance.now();
-    search.find(text.slice(0, end + 1));
-    return performance.now() - start;
-})).sort((one, other) => one - other)"""
+_MOST  # The best of three, because another process can interrupt one.
+_MILLISECONDS = """texts => texts.flatMap(text => [...text].map((_, end) => Math.min(
+    ...[1, 2, 3].map(() => {
+        const start = performance.now();
+        search.find(text.slice(0, end + 1));
+        return performance.now() - start;
+    })
+))).sort((one, other) => one - other)"""
 
 
 def main() -> bool:
@@ -86,10 +80,8 @@ def _questions(page: Page) -> Iterator[bool]:
         three = sum(bool({*paths} & {*each["wanted"]}) for each, paths in results)
         print(f"  {name}: {first} of {len(texts)} first, {three} among the first three")
         yield three == len(texts)
-        times = page.evaluate(_MILLISECONDS, texts)
-        # A single one can be interrupted by another process.
-        slow = times[len(times) * 99 // 100]
-        yield verdict(f"ms of a keystroke, {name}, 99 %", slow, _MOST_MILLISECONDS)
+        slowest = page.evaluate(_MILLISECONDS, texts)[-1]
+        yield verdict(f"ms of the slowest keystroke, {name}", slowest, _MOST_MILLISECONDS)
 
 
 def _messages(folder: Path) -> dict[str, str]:

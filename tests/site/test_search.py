@@ -144,6 +144,27 @@ def test_a_recognized_error_is_a_card_with_its_fix(visit: Visit) -> None:
     page.wait_for_url("**/gb/gb0124.html")
 
 
+def test_the_card_is_about_the_function_in_the_message(
+    visit: Visit, installed_site: SiteData
+) -> None:
+    page = _ready(visit("index.html"))
+    title = installed_site.breaks["GB0059"].page.type
+    for function, said in (("open", "reads a file"), ("print", "print("), ("vars", "builtin")):
+        _paste(page, f"{title}\n  Explanation: it is `{function}`.\n  Hint: none.\n")
+        expect(page.locator("#answer .card > p")).to_contain_text(said)
+    assert page.locator("#answer .remedy pre").count() == 0, "the fix of another function"
+
+
+def test_results_follow_the_switch_for_a_release(visit: Visit) -> None:
+    page = _ready(visit("index.html"))
+    page.locator("label.torch select").select_option("2.13.0")
+    page.fill("#q", "gb0038")
+    assert page.locator("#answer .badge:visible").all_inner_texts() == ["gone"]
+    page.fill("#q", "dynamic slicing")
+    row = page.locator("#results li", has_text="GB0038")
+    assert row.locator(".badge:visible").all_inner_texts() == ["gone"]
+
+
 @pytest.mark.parametrize("path", ["index.html", "guide/guards.html"])
 def test_the_card_and_its_fix_are_visible_without_scrolling(visit: Visit, path: str) -> None:
     page = visit(path)

@@ -18,11 +18,13 @@ from typing import Any
 
 from msgspec import Struct, convert, json
 
+from fullgraph.catalog.parse import Example
 from fullgraph.guide.lesson import Lesson
 from fullgraph.site.code_blocks import code_change
-from fullgraph.site.labels import STATUS, capital
+from fullgraph.site.labels import STATUS, capital, first_sentence, sentence
 from fullgraph.site.met_often import prior_of
 from fullgraph.site.model import BreakPage, CategoryPage, SiteData, fixer_path, lesson_path
+from fullgraph.site.placeholders import PLACEHOLDER, words_for
 
 WORDS = Path(__file__).parent / "search_words.toml"
 
@@ -31,6 +33,8 @@ _FIXABLE = ("yes", "sometimes", "no")
 _WORD = re.compile(r"[^\W\d]\w+")
 # Markers for text of torch, such as `{{GB0170.type}}`.
 _MARKER = re.compile(r"\{\{[^}]*\}\}")
+# In a title such as "`time.monotonic`, `time.sleep`": messages have only the last part of a name.
+_FUNCTION = re.compile(r"(\w+)`")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 # In code, these say nothing.
 _OF_ALL_CODE = frozenset([*map(str.lower, kwlist), "breaks", "nn", "self", "torch"])
@@ -79,12 +83,11 @@ class _Table:
 def index_of(site: SiteData) -> dict[str, Any]:
     """Return the index. Entries are lists, because field names would repeat hundreds of times."""
     texts = _Table()
-    releases = [release.release for release in site.releases]
     categories = [category.name for category in site.categories]
     words = search_words()
     prior = prior_of(site)
     return {
-        "releases": releases,
+        "releases": [release.release for release in site.releases],
         "categories": categories,
         "titles": [category.title for category in site.categories],
         "statuses": list(STATUS),
@@ -95,7 +98,7 @@ def index_of(site: SiteData) -> dict[str, Any]:
         "means": words.means,
         "entries": [
             [
-                *_entry(site.breaks[identifier], releases, categories, texts),
+                *_entry(site.breaks[identifier], categories, texts),
                 words.pages.get(f"gb/{identifier.lower()}", ""),
                 prior.get(identifier, 0),
             ]
@@ -103,12 +106,19 @@ def index_of(site: SiteData) -> dict[str, Any]:
         ],
         "pages": [[*page, words.pages.get(page[1], "")] for page in _without_usual(_pages(site))],
         "texts": texts.texts,
+        "placeholders": _placeholders(site),
     }
 
 
-def _entry(each: BreakPage, releases: list[str], categories: list[str], texts: _Table) -> list[Any]:
+def _placeholders(site: SiteData) -> dict[str, str]:
+    """Return words for the placeholders that results can show."""
+    texts = (text for each in site.breaks.values() for text in (each.page.type, sentence(each)))
+    names = {match[1] for text in texts for match in PLACEHOLDER.finditer(text)}
+    return {name: words_for(name) for name in sorted(names)}
+
+
+def _entry(each: BreakPage, categories: list[str], texts: _Table) -> list[Any]:
     page = each.page
-    live = {mark.release for mark in each.history if mark.mark == "live"}
     return [
         each.id,
         page.type,
@@ -122,8 +132,7 @@ def _entry(each: BreakPage, releases: list[str], categories: list[str], texts: _
         " ".join(each.example.how.split()) if each.example else "",
         categories.index(page.category) if page.category in categories else -1,
         list(STATUS).index(each.status),
-        sum(1 << number for number, release in enumerate(releases) if release in live),
-        releases.index(page.first_release) if page.first_release in releases else -1,
+        each.marks,
         _FIXABLE.index(page.fixable) if page.fixable in _FIXABLE else -1,
         int(each.example is not None),
         _words_of(_code(each), _OF_ALL_CODE),
@@ -132,37 +141,47 @@ def _entry(each: BreakPage, releases: list[str], categories: list[str], texts: _
 
 
 def _code(each: BreakPage) -> Iterator[str]:
-    if each.example:
-        yield each.example.breaks
+    for example in each.examples:
+        yield example.breaks
+    for variant in each.variants:
+        yield variant.how
 
 
-def fixes_of(site: SiteData) -> dict[str, list[str]]:
+def fixes_of(site: SiteData) -> dict[str, list[Any]]:
     """Return by id what a recognized error needs: how to fix it, the first lines that change, the
-    fixers for it, and since when torch does not raise it.
+    fixers for it, since when torch does not raise it, and its variants.
 
     It is separate from the index, because most searches do not need it.
     """
     return {identifier: _card(each) for identifier, each in sorted(site.breaks.items())}
 
 
-def _card(each: BreakPage) -> list[str]:
-    text, lines = _fix(each)
+def _card(each: BreakPage) -> list[Any]:
     # Fixers for all of a category may not be for this break.
     fixers = " ".join(fixer.name for fixer in each.fixers) if each.fixers_by_id else ""
-    return [text, lines, fixers, each.page.gone_since or ""]
+    gone = each.page.gone_since or ""
+    advice = each.page.how_to_fix[0].text if each.page.how_to_fix else ""
+    if each.variants:
+        # Which of the examples is meant depends on the function that the message names.
+        return [advice, "", fixers, gone, [_variant(example) for example in each.examples]]
+    text, lines = _fix(each.example) if each.example else ("", "")
+    return [text or advice, lines, fixers, gone]
 
 
-def _fix(each: BreakPage) -> tuple[str, str]:
-    """Return how to fix a break in a sentence, and the first lines that change."""
-    example = each.example
-    if example and example.fixes:
-        first = example.fixes[0]
-        taken, put = code_change(example.breaks, first.source, first.name)
-        lines = [f"-{line}" for line in _some(taken)] + [f"+{line}" for line in _some(put)]
-        return first.why, "\n".join(lines)
-    if example and example.instead:
+def _variant(example: Example) -> list[str]:
+    """Return the functions that a variant is about, a sentence, and its fix."""
+    functions = " ".join(_FUNCTION.findall(example.title))
+    return [functions, first_sentence(example.how)[0], *_fix(example)]
+
+
+def _fix(example: Example) -> tuple[str, str]:
+    """Return how to fix an example in a sentence, and the first lines that change."""
+    if not example.fixes:
         return example.instead, ""
-    return (each.page.how_to_fix[0].text if each.page.how_to_fix else ""), ""
+    first = example.fixes[0]
+    taken, put = code_change(example.breaks, first.source, first.name)
+    lines = [f"-{line}" for line in _some(taken)] + [f"+{line}" for line in _some(put)]
+    return first.why, "\n".join(lines)
 
 
 def _some(lines: list[str]) -> list[str]:

@@ -19,11 +19,16 @@
   function rich(text, words = new Set()) {
     const parts = [];
     for (const part of text.split(/(‹[^›]*›|`[^`\n]+`)/)) {
-      if (/^‹.*›$/.test(part)) parts.push(element("var", "", part.slice(1, -1)));
+      if (/^‹.*›$/.test(part)) parts.push(element("var", "", wordsFor(part.slice(1, -1))));
       else if (/^`.+`$/.test(part)) parts.push(element("code", "", ...marked(part.slice(1, -1), words)));
       else parts.push(...marked(part, words));
     }
     return parts;
+  }
+
+  /* Words for a part of a message that is known only at run time. */
+  function wordsFor(name) {
+    return window.FULLGRAPH_INDEX.placeholders[name] || name.replaceAll("_", " ");
   }
 
   function marked(text, words) {
@@ -36,6 +41,13 @@
 
   function firstSentence(text) {
     return text.split(/(?<=[.!?])\s+(?=[A-Z`‹])/)[0];
+  }
+
+  /* The variant of a break that a text is about: its message names the function. */
+  function variantFor(query, variants) {
+    if (!query.includes("`")) return variants[0];
+    const names = new Set([...query.matchAll(/`(?:[\w.]+\.)?(\w+)`/g)].map((match) => match[1]));
+    return variants.find(([functions]) => functions.split(" ").some((name) => names.has(name)));
   }
 
   class SearchBox {
@@ -135,7 +147,7 @@
       const found = anywhere.filter(({ entry }) => this.accepts(entry));
       const known = found.length && FullgraphSearch.isSure(found[0]) ? found[0] : null;
       this.words = this.search.words.telling(query.slice(0, 400));
-      this.showAnswer(known);
+      this.showAnswer(known, query);
       this.found = known ? found.slice(1) : found;
       this.shown = 0;
       this.results.replaceChildren();
@@ -145,6 +157,7 @@
       // The card says it, too; only screen readers need the sentence.
       this.count.classList.toggle("unseen", Boolean(known));
       if (this.panel) this.linkToAll(query, found.length);
+      document.dispatchEvent(new Event("fullgraph-results")); // for the switch "Your torch"
     }
 
     /* What was found, in a sentence; a text that nothing matches is said before near matches. */
@@ -184,6 +197,7 @@
       if (entry.id) link.append(" ", element("span", "id", entry.id));
       link.append(" ", element("span", "type", ...rich(entry.title)));
       const row = element("li", "", link, this.badges(entry));
+      if (entry.marks) row.dataset.marks = entry.marks;
       const why = element("p", "why", ...rich(firstSentence(entry.summary), this.words));
       if (FullgraphSearch.isSure({ by })) why.prepend(element("span", "found", "Also in your text. "));
       if (why.textContent) row.append(why);
@@ -200,7 +214,7 @@
     }
 
     /* A recognized error: what it is, and its fix. */
-    showAnswer(known) {
+    showAnswer(known, query) {
       this.answer.replaceChildren();
       this.answer.hidden = !known;
       if (!known) return;
@@ -208,21 +222,26 @@
       const link = element("a", "", element("span", "id", entry.id), " ", ...rich(entry.title));
       link.href = this.root + entry.path;
       const verb = CERTAIN.includes(by) ? "This is " : "This looks like ";
-      const card = element(
-        "article", "card",
-        element("h2", "", verb, link), this.badges(entry),
-        element("p", "", ...rich(firstSentence(entry.summary)))
-      );
+      const card = element("article", "card", element("h2", "", verb, link), this.badges(entry));
+      card.dataset.marks = entry.marks;
       this.answer.append(card);
-      this.fixes().then((fixes) => this.addFix(card, entry, fixes[entry.id] || ["", "", "", ""]), () => {});
+      const add = (fixes) => this.addFix(card, entry, fixes[entry.id] || ["", "", "", ""], query);
+      this.fixes().then(add, () => add({}));
     }
 
-    addFix(card, entry, [text, lines, fixers, gone]) {
+    addFix(card, entry, [advice, change, fixers, gone, variants], query) {
+      const variant = variantFor(query, variants || []);
+      const [, what, text, lines] = variant || ["", "", advice, change];
+      // An example with another function says nothing about this one.
+      const usual = variants && !variant ? entry.wordings[0].explanations[0] : entry.summary;
+      card.append(element("p", "", ...rich(what || firstSentence(usual))));
       const fix = element("div", "remedy");
       if (gone) fix.append(element("p", "", `torch ${gone} and later do not raise it.`));
       if (text) fix.append(element("p", "", element("b", "", "Fix: "), ...rich(text)));
       if (lines) fix.append(this.change(lines));
-      if (fixers) fix.append(element("p", "", ...this.byTool(fixers.split(" "))));
+      // The fixers are for the first of several variants.
+      const isUsual = !variants || variant === variants[0];
+      if (fixers && isUsual) fix.append(element("p", "", ...this.byTool(fixers.split(" "))));
       const button = element("a", "button", "Read all about it");
       button.href = this.root + entry.path;
       fix.append(element("p", "", button));
@@ -241,7 +260,7 @@
     }
 
     byTool(names) {
-      const parts = [element("code", "", "fullgraph fix"), " can do this: "];
+      const parts = [element("code", "", "fullgraph fix"), " may do this for you: "];
       names.slice(0, 3).forEach((name, number) => {
         const link = element("a", "", name);
         link.href = `${this.root}fixes/${name}.html`;

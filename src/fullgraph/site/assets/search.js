@@ -7,7 +7,7 @@
 
   function breakOf(row, index) {
     const [
-      id, type, explanation, context, hints, earlier, how, category, status, live, first, fixable, example,
+      id, type, explanation, context, hints, earlier, how, category, status, marks, fixable, example,
       code, info, users, prior,
     ] = row;
     const texts = (numbers) => numbers.map((number) => index.texts[number]);
@@ -17,6 +17,7 @@
     const older = earlier.map(([oldType, oldExplanation, oldHints]) => ({
       type: oldType, context: "", explanations: [oldExplanation], hints: texts(oldHints),
     }));
+    const releases = [...index.releases].reverse();
     const statusName = index.statuses[status];
     return {
       kind: "break", id, path: `gb/${id.toLowerCase()}.html`, title: type,
@@ -25,8 +26,10 @@
       category: index.categories[category] || "",
       status: statusName,
       live: statusName === "live" || statusName === "new",
-      releases: index.releases.filter((_, number) => live & (1 << number)),
-      introduced: index.releases[first] || "",
+      // One letter per release, oldest first: l, r or a for live, retired or absent.
+      marks,
+      releases: releases.filter((_, number) => marks[number] === "l"),
+      introduced: releases[marks.search(/[^a]/)] || "",
       fixable: index.fixable[fixable] || "",
       example: Boolean(example), prior,
       fields: {

@@ -80,7 +80,7 @@
     const releases = [...select.options].slice(1).map((option) => option.value).reverse();
     const index = releases.indexOf(select.value);
     document.querySelectorAll("[data-marks]").forEach((each) => {
-      if (each.matches("li")) showInRow(each, index);
+      if (each.matches("li, .card")) showInRow(each, index);
       else showOnPage(each, releases, index);
     });
   }
@@ -101,6 +101,7 @@
       apply(select);
     });
     choose(select, remembered());
+    document.addEventListener("fullgraph-results", () => apply(select));
     addEventListener("storage", (event) => {
       if (event.key === KEY) choose(select, event.newValue || "");
     });
