@@ -497,7 +497,7 @@ def test_only_settings_and_modes_are_bounded(program: Callable[[], None], bounde
         (parameters, "2 objects share this code and its limit"),
         (numbers(1, 2), "only 2 values so far, but nothing limits them"),
         (numbers(1.5, 2.5), "dynamic=False"),
-        (dynamic_numbers, "dynamic since compile 0/1, which fits other values"),
+        (dynamic_numbers, "dynamic since compile 0/1: no other value compiled again"),
         (equal_sizes, "compiled for calls in which x.size(1) is x.size(0)"),
     ],
     ids=case_name,
@@ -567,6 +567,19 @@ def test_code_for_the_same_keys_tells_what_changed() -> None:
     groups = {group.kind: group for group in groups_of(program)}
     assert groups["keys"].values == ("without 'mask'", "'ids', 'w', 'mask'")
     assert groups["size"].values == ("4", "6", "9")
+
+
+def test_a_tensor_that_was_not_marked_was_not_specialized_although_marked() -> None:
+    def program() -> None:
+        function = compiled(plus_one)
+        function(torch.ones(4))
+        marked = torch.ones(5)
+        torch._dynamo.mark_dynamic(marked, 0)
+        function(marked)
+
+    (group,) = groups_of(program)
+    assert "x: marked dimensions changes together with it" in group.notes
+    assert "marked dynamic, but specialized" not in group.notes
 
 
 def test_code_for_as_many_keys_tells_that_the_keys_changed() -> None:

@@ -70,6 +70,22 @@ def test_calls_after_the_limit_run_in_eager_mode_unless_they_fit() -> None:
     assert (group.calls.total, group.calls.eager, group.calls.first_eager) == (14, 11, 3)
 
 
+def test_what_torch_wraps_shares_the_limit_of_the_wrapper() -> None:
+    """A call of another partial function that compiled and ran nothing was at the limit, too."""
+    wrapper = Code("/lib/torch/_dynamo/external_utils.py", 67, "inner")
+    first = recompile(1, (change("1", "2"),), limit=True)
+    events = (
+        Compile("0/0", wrapper),
+        call(1, "0/0", compiles=("0/0",)),
+        replace(first, code=wrapper),
+        Compile("0/1", wrapper, "limit"),
+        replace(call(1, compiles=("0/1",)), target=2),
+        replace(call(1), target=3),
+    )
+    (group,) = analyzed(*events).recompile_groups
+    assert group.calls == CallCounts(3, 2, 2)
+
+
 def test_calls_that_a_limit_raised_an_error_in_did_not_run_in_eager_mode() -> None:
     events = (
         Compile("0/0", CODE),

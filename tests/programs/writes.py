@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 SCALE = 1
+HISTORY: list[Tensor] = []
 
 
 class Model(nn.Module):
@@ -37,6 +38,11 @@ def leveled(x: Tensor) -> Tensor:
 @torch.compile(backend="eager")
 def scaled(x: Tensor) -> Tensor:
     return x * SCALE
+
+
+@torch.compile(backend="eager")
+def total(x: Tensor) -> Tensor:
+    return x + torch.stack(HISTORY).sum(0)
 
 
 @torch.compile(backend="eager")
@@ -96,6 +102,10 @@ def main() -> None:
     SCALE = 2
     SCALE = 3  # SCALE
     scaled(x)
+
+    for _ in range(2):
+        HISTORY.append(x)  # HISTORY
+        total(x)
 
     shifted(x)
     neighbour.SHIFT = 4

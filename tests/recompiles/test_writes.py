@@ -64,6 +64,7 @@ def observed(
         ("L['self'].calls", "calls"),
         ("G['options'].level", "level"),
         ("G['SCALE']", "SCALE"),
+        ("G['HISTORY']", "HISTORY"),
         ("G['neighbour'].SHIFT", "SHIFT"),
         ("L['count']", "count"),
     ],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from fullgraph.model.events import Frame
-from fullgraph.model.report import CallCounts, Environment, RecompileGroup
+from fullgraph.model.report import CallCounts, DynamicSizeFinding, Environment, RecompileGroup
 from fullgraph.recompiles.report import (
     RECOMPILES_FORMAT,
     Counts,
@@ -105,6 +107,44 @@ def test_a_slower_call_says_so() -> None:
     advice = GroupAdvice(group(), (remedy,))
     report = RecompilesReport(RECOMPILES_FORMAT, environment, summary, (advice,))
     assert "1.5x slower per call, outputs equal" in render(report, width=200)
+
+
+def test_sizes_that_a_line_specialized_are_listed_and_the_others_on_request() -> None:
+    automatic = DynamicSizeFinding(
+        "f",
+        "f",
+        "model.py",
+        1,
+        "yours",
+        "L['x']",
+        "x",
+        0,
+        "automatic",
+        "0/1",
+        5,
+        4,
+        (),
+        None,
+        "",
+        "",
+    )
+    line = Frame("model.py", 6, "f", code="assert x.shape[1] == 4")
+    marked = msgspec.structs.replace(
+        automatic, dim=1, why="mark_dynamic", specialized_to=(4,), specialized_at=line,
+        because="the line compares it with 4", advice="compare with <",
+    )  # fmt: skip
+    environment = Environment("1", "2.13.0", "3.11", "linux", (), "/", 1, 0, {})
+    summary = RecompilesSummary(2, 1, 0, 1, 0.5, None, None)
+    report = RecompilesReport(
+        RECOMPILES_FORMAT, environment, summary, (GroupAdvice(group()),),
+        dynamic_sizes=(automatic, marked),
+    )  # fmt: skip
+    text, everything = render(report, width=200), render(report, width=200, top=None)
+    assert "specialized to 4 by model.py:6  assert x.shape[1] == 4" in text
+    assert "compare with <" in text
+    known = "x: size(0) dynamic since compile 0/1 (4 → 5), because it changed"
+    assert known not in text
+    assert known in everything
 
 
 def test_recompiles_that_are_right_say_that_there_is_nothing_to_do() -> None:

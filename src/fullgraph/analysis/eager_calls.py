@@ -9,6 +9,9 @@ from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.model.events import Call, Code, Recompile
 from fullgraph.model.report import CallCounts
 
+# Where torch compiles what is not a function of Python: it passes all arguments on.
+_WRAPPER = "torch/_dynamo/external_utils.py"
+
 
 class FunctionCalls(NamedTuple):
     """The outermost calls that lead to a function, and the compiles of the function."""
@@ -33,6 +36,14 @@ def calls_of(state: AnalysisState, code: Code) -> FunctionCalls:
         for process, call in calls
         if call.code == code or not found.isdisjoint(_compiles_in(process, call))
     }
+    if _WRAPPER in code.file.replace("\\", "/"):
+        # A limit of torch's wrapper holds for all that it wraps, so nothing of it ran in the rest.
+        wrapped = {
+            (process, call.code) for process, call in calls if (process, call.target) in targets
+        }
+        targets |= {
+            (process, call.target) for process, call in calls if (process, call.code) in wrapped
+        }
     wanted = [(process, call) for process, call in calls if (process, call.target) in targets]
     refused = found & limit
     return FunctionCalls(wanted, found - limit, refused, refused & state.result(raising_compiles))

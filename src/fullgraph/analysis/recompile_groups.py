@@ -211,13 +211,11 @@ def _specialized_size(
 
 def _why_not_bounded(state: AnalysisState, found: _Recompiles, values: Sequence[str]) -> str | None:
     """Return why few recompiles may become many, or that a number is dynamic from now on."""
-    newest = found.changes[-1]
-    compiles = {event.compile for _, event in found.done}
+    newest, last = found.changes[-1], found.members[-1].recompile.compile
     for size in state.result(list_dynamic_sizes):
         is_same = (size.source, size.dim) == (newest.source, newest.dim)
-        if is_same and size.since in compiles and not size.specialized_to:
-            values_ = "values" if newest.kind == "float" else "values than 0 and 1"
-            return f"dynamic since compile {size.since}, which fits other {values_}"
+        if is_same and size.since == last and not size.specialized_to:
+            return f"dynamic since compile {last}: no other value compiled again"
     return why_not_bounded(newest, values)
 
 

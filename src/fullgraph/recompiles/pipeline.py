@@ -230,6 +230,7 @@ def _advice(facts: RunFacts, searches: Sequence[GroupSearch], problem: str, main
             ),
             groups=groups,
             not_replayed=problem,
+            dynamic_sizes=report.dynamic_sizes,
         ),
         tuple(tuple(tried.candidate for tried in found) for found in chosen),
         main,

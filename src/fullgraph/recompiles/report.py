@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from fullgraph.model.events import Frame
-from fullgraph.model.report import Environment, RecompileGroup
+from fullgraph.model.report import DynamicSizeFinding, Environment, RecompileGroup
 
 RECOMPILES_FORMAT = 1
 
@@ -87,3 +87,5 @@ class RecompilesReport(Struct, frozen=True):
     groups: tuple[GroupAdvice, ...]
     # Why nothing was replayed; empty if replaying was possible.
     not_replayed: str = ""
+    # Which sizes are dynamic, since when and why, and which line specialized one.
+    dynamic_sizes: tuple[DynamicSizeFinding, ...] = ()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from fullgraph.analysis.user_lines.arguments import Slot, slot_of
+from fullgraph.analysis.user_lines.bound import BindingFinder
+from fullgraph.analysis.user_lines.source_file import SourceFile
+from fullgraph.model.events import Code, Frame
 from tests.analysis.user_lines.running_programs import answers_of
 
 FUNCTION = "def f(x, *rest, n=0, **options): report(x)\n"
@@ -140,6 +145,41 @@ Model.forward(model, y)
 model.plain(y)
 """
     assert [answer.text for answer in answers_of(program)] == ["y = 1"] * 3
+
+
+def test_a_decorated_method_is_called_with_the_object() -> None:
+    """torch's `Module.__call__` passes the object, whatever function has replaced `forward`."""
+    program = """\
+def wrapper(self, *args, **kwargs): pass
+batch = 1
+mask = 2
+model(batch, mask=mask)
+"""
+    file = SourceFile("program.py", program, ast.parse(program))
+    frames = [
+        Frame("program.py", 4, "<module>", code="model(batch, mask=mask)"),
+        Frame("/lib/torch/nn/modules/module.py", 9, "_call_impl", code="return forward_call(*args"),
+    ]
+    code = Code("program.py", 1, "wrapper", "checked.<locals>.wrapper")
+
+    def line(slot: Slot, callers: list[Frame]) -> str | None:
+        finder = BindingFinder(callers, lambda path: file if path == file.path else None)
+        found = finder.argument(code, slot)
+        return None if found is None else found.code
+
+    assert line(Slot("args", position=0), frames) == "batch = 1"
+    assert line(Slot("kwargs", key="mask"), frames) == "mask = 2"
+    assert line(Slot("args", position=0), frames[:1]) is None
+
+
+def test_the_code_after_a_break_belongs_to_its_function() -> None:
+    program = "def f(x):\n    print(x)\n    return x + 1\ndef g(x):\n    return x\n"
+    file = SourceFile("program.py", program, ast.parse(program))
+    found = file.function_of(Code("program.py", 2, "f", "f", resumed_at=2))
+    assert found is not None
+    assert found.lineno == 1
+    assert file.function_of(Code("program.py", 2, "f", "f")) is None
+    assert file.function_of(Code("program.py", 2, "g", "g", resumed_at=2)) is None
 
 
 def test_starred_and_keyword_parameters_of_the_function() -> None:

@@ -35,6 +35,7 @@ Open = Callable[[str], SourceFile | None]
 _PASSES_ON = re.compile(
     r"[/\\]torch[/\\](_dynamo[/\\]\w+|nn[/\\]modules[/\\]module|utils[/\\]_contextlib)\.py$"
 )
+_MODULE_CALL = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]module\.py$")
 _COMPREHENSION_FRAMES = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _WRITE_ITEMS = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault",
@@ -97,6 +98,9 @@ class BindingFinder:
         if call is None or not _calls(call, function, caller):
             return None
         skip_first = _is_method(file, function) and not _names_class(call, file, function)
+        if any(_MODULE_CALL.search(each.file) for each in self._frames[number + 1 : callee]):
+            # A decorator may have put another function in the place of the method.
+            skip_first = skip_first or _first_parameter(function) == "self"
         for argument in arguments_for(call, function, slot, skip_first):
             found = self._argument(number, caller, call, argument, file)
             if found is not None and _has_item(function, slot):
@@ -330,6 +334,10 @@ def _calls(call: ast.Call, function: Function, file: SourceFile) -> bool:
     if origin in ("functools", "itertools", "operator", "torch"):
         return False
     return name == function_name(function) or "partial" not in file.text
+
+
+def _first_parameter(function: Function) -> str:
+    return next((each.arg for each in (*function.args.posonlyargs, *function.args.args)), "")
 
 
 def _has_item(function: Function, slot: Slot) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.analysis.user_lines.bound import UnclearName
-from fullgraph.analysis.user_lines.written import attribute_of
+from fullgraph.analysis.user_lines.written import attribute_of, is_about_contents
 from fullgraph.model.events import Call, Frame, GuardChange, Recompile, Write
 from fullgraph.model.watches import Watch
 
@@ -82,6 +82,9 @@ def watch_of_binding(member: GroupMember, unclear: UnclearName | None, call: Cal
 def watch_of_write(member: GroupMember, call: Call) -> Watch | None:
     """Return how to watch an attribute, global, default or cell; None if it cannot be watched."""
     code, change = member.recompile.code, member.change
+    if is_about_contents(change):
+        # The line that bound the container says nothing about what it has now.
+        return None
     # Dynamo compiles torch's wrapper of a function of torch or of a module of torch.
     is_called = (code.file, code.line) == (call.code.file, call.code.line) or (
         "external_utils" in code.file

@@ -83,15 +83,14 @@ class WriterFinder:
         if change.place == "default":
             return self._default(change)
         if change.place == "closure":
-            return self._cell(code, change)
+            return self._with_contents(self._cell(code, change), change)
         if change.place == "global":
-            return self._global(code, change)
+            return self._with_contents(self._global(code, change), change)
         name = attribute_of(change)
         if not name or not self._is_ours(change.holder):
             return None
-        if change.kind in ("length", "keys") and not change.source.endswith(".__dict__"):
-            return self._contents(name)
-        return self._attribute(name)
+        found = self._attribute(name)
+        return self._with_contents(found, change) if is_about_contents(change) else found
 
     def _is_ours(self, holder: str) -> bool:
         """Return whether the class of an object is the user's: a library may write its own."""
@@ -114,14 +113,17 @@ class WriterFinder:
                     found += [Writer(file, each) for each in _class_attributes(node, name)]
         return _distinct(found)
 
-    def _contents(self, name: str) -> list[Writer] | None:
-        """Return what adds to or removes from a container that is an attribute."""
-        found = self._attribute(name)
-        if found is None:
-            return None
+    def _with_contents(
+        self, writers: list[Writer] | None, change: GuardChange
+    ) -> list[Writer] | None:
+        """Return also what adds to or removes from a container, if that is what changed."""
+        if writers is None or not is_about_contents(change):
+            return writers
+        match = _LAST_NAME.search(change.name)
+        found = list(writers)
         for file in self._files:
             for node in file.nodes:
-                if not isinstance(node, ast.Attribute) or node.attr != name:
+                if match is None or not _is_use(node, match[1]):
                     continue
                 around = file.parents.get(id(node))
                 outer = file.parents.get(id(around)) if around is not None else None
@@ -131,7 +133,7 @@ class WriterFinder:
                 elif isinstance(around, ast.Subscript) and around.value is node:
                     if not isinstance(around.ctx, ast.Load):
                         found.append(Writer(file, _statement_of(file, node)))
-                elif isinstance(node.ctx, ast.Load) and not _only_reads(around, node):
+                elif _is_read(node) and not _only_reads(around, node):
                     # The container has another name from here on.
                     return None
         return _distinct(found)
@@ -220,6 +222,22 @@ class WriterFinder:
         return _distinct(found)
 
 
+def is_about_contents(change: GuardChange) -> bool:
+    """Return whether a container has other contents, and may still be the same object."""
+    return change.kind in ("length", "keys") and not change.source.endswith(".__dict__")
+
+
+def _is_use(node: ast.AST, name: str) -> bool:
+    """Return whether a node is a name, or an attribute of this name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == name
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Load)
+
+
 def _owners_of_free(file: SourceFile, name: str) -> Iterator[Scope]:
     for node in file.nodes:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -303,6 +321,8 @@ def _only_reads(around: ast.AST | None, node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return name in ("len", "list", "tuple", "sorted", "sum", "enumerate", "zip", "print",
                             "range", "max", "min", "any", "all", "set", "dict", "bool")  # fmt: skip
+        case ast.Call(func=ast.Attribute() as function):
+            return ast.unparse(function).startswith("torch.")
         case ast.For(iter=value) | ast.AsyncFor(iter=value) | ast.comprehension(iter=value):
             return value is node
         case ast.Compare() | ast.If() | ast.While() | ast.BoolOp() | ast.UnaryOp():
@@ -338,6 +358,9 @@ def _statement_of(file: SourceFile, node: ast.AST) -> ast.AST:
 
 def _writes_another_value(writer: Writer, change: GuardChange) -> bool:
     """Return whether a statement assigns a constant that is not the new value."""
+    if is_about_contents(change) and isinstance(writer.node, ast.Assign | ast.AnnAssign):
+        length = _length_of(writer.node.value)
+        return length is not None and change.kind == "length" and str(length) != change.now
     written = _constant_of(writer.node)
     expected = _CONSTANT_KINDS.get(change.kind)
     if change.kind == "training":
@@ -351,6 +374,14 @@ def _writes_another_value(writer: Writer, change: GuardChange) -> bool:
     if not isinstance(now, expected) and now is not None:
         return False
     return (type(now), now) != (type(written.value), written.value)
+
+
+def _length_of(value: ast.expr | None) -> int | None:
+    """Return how many items a display such as `[]` has; None if that is not clear."""
+    items = value.keys if isinstance(value, ast.Dict) else getattr(value, "elts", None)
+    if items is None or any(each is None or isinstance(each, ast.Starred) for each in items):
+        return None
+    return len(items)
 
 
 def _constant_of(node: ast.AST) -> ast.Constant | None:

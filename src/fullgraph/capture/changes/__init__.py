@@ -26,7 +26,7 @@ from fullgraph.capture.changes.python_values import (
     type_change,
     value_change,
 )
-from fullgraph.capture.changes.tensors import describe_marks, tensor_changes
+from fullgraph.capture.changes.tensors import MARKED, describe_marks, tensor_changes
 from fullgraph.capture.changes.torch_state import (
     MODES,
     backend_changes,
@@ -124,7 +124,11 @@ def _without_consequences(changes: list[GuardChange]) -> Iterator[GuardChange]:
     replaced = [change.source for change in changes if change.kind in _CONTAINERS]
     named = {change.source for change in changes if change.kind != "other"}
     lengths = {change.source for change in changes if change.kind == "length"}
+    unmarked = {change.source for change in changes if change.kind == "marking"}
     for change in changes:
+        if change.note == MARKED and change.source in unmarked:
+            # The code is for a tensor that was not marked.
+            change = replace(change, note="")
         is_consequence = (
             (modes and change.place != "torch" and change.kind in ("other", "inference_mode"))
             or any(_is_inside(change.source, source) for source in replaced)

@@ -17,7 +17,7 @@ _TENSOR = re.compile(
     r"check_tensor\((.+?), (\S+), DispatchKeySet\((.*?)\), (\S+), device=(.*?), "
     r"requires_grad=(\w+), size=\[(.*?)\], stride=\[(.*?)\]\)"
 )
-_MARKED = "marked dynamic, but specialized"
+MARKED = "marked dynamic, but specialized"
 
 
 def tensor_changes(guard: FailedGuard, frame: FrameFacts) -> Iterator[GuardChange]:
@@ -76,7 +76,7 @@ def _layout_changes(
     marked = dynamic_marks(value)
     # None means that the guard allows any size.
     changes = [
-        new_change(guard, frame, "size", before, now, dim, _MARKED if dim in marked else "")
+        new_change(guard, frame, "size", before, now, dim, MARKED if dim in marked else "")
         for dim, (before, now) in enumerate(zip(size, actual, strict=True))
         if before not in ("None", now)
     ]

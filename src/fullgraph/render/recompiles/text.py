@@ -11,6 +11,7 @@ from fullgraph.recompiles.report import (
     Remedy,
     ReplayResult,
 )
+from fullgraph.render._dynamic_sizes import interesting_sizes, size_lines
 from fullgraph.render._lines import joined
 from fullgraph.render._recompiles import GroupWriter
 from fullgraph.render._strings import printable_strings
@@ -54,6 +55,12 @@ def _lines(
     if len(shown) < len(report.groups):
         yield ""
         yield f"{len(report.groups) - len(shown)} more groups: --all shows them"
+    sizes = interesting_sizes(report.dynamic_sizes, show_all=top is None)
+    if sizes:
+        yield ""
+        yield terminal.style("dynamic sizes", "bold")
+    for size in sizes:
+        yield from size_lines(size, terminal, lambda frame: _place(frame.file, frame.line))
     if command and (remedy := _first_to_apply(report)) is not None:
         yield ""
         yield f"apply with: fullgraph recompiles --apply {remedy} {command}"
