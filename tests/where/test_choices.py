@@ -129,6 +129,46 @@ def test_a_function_has_the_modules_that_it_calls(monkeypatch: pytest.MonkeyPatc
     assert choices["model"].code == ("model.compile(backend='eager')",)
 
 
+def test_layers_that_a_function_calls_in_a_loop_are_one_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layers = [Block(), Block(), Block()]
+
+    def program() -> None:
+        def run(x: torch.Tensor) -> torch.Tensor:
+            for layer in layers:
+                x = layer(x)
+            return x
+
+        torch.compile(run, backend="eager")(torch.ones(2, 4))
+
+    (root,) = recorded(program)
+    choices = choices_of(root, monkeypatch)
+    assert set(choices) == {"run", "layer"}
+    assert choices["layer"].count == 3
+    assert choices["layer"].code == ("layer.compile(backend='eager')  # each of the 3",)
+
+
+def test_a_model_that_a_library_calls_has_the_name_of_the_program() -> None:
+    class Wrapper(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Block()
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return self.inner(x)
+
+        def generate(self, x: torch.Tensor) -> Any:
+            return self(x)
+
+    def program() -> None:
+        network = Wrapper()
+        network.generate(torch.ones(2, 4))
+
+    (root,) = recorded(program)
+    assert root.name == "network"
+
+
 def test_without_torch_compile_the_outermost_modules_are_recorded() -> None:
     model, loss = Model(), nn.MSELoss()
 

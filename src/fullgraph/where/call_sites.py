@@ -9,7 +9,7 @@ from itertools import islice
 from types import FrameType
 
 import fullgraph
-from fullgraph.model.owners import PYTHON, TORCH, this_process
+from fullgraph.model.owners import PYTHON, TORCH, YOURS, this_process
 from fullgraph.python_source import parse, read_source, source_line
 from fullgraph.where.report import CodeLine
 
@@ -59,6 +59,24 @@ def _call_at(frame: FrameType, text: str) -> ast.Call | None:
 def called_expression(call: ast.Call | None) -> str:
     """Return the expression that is called, such as `self.model`; empty if it is not a name."""
     return _dotted(call.func) if call is not None else ""
+
+
+def name_in_program(value: object) -> str:
+    """Return the variable of the user's code, in the callers of this function, that is a value.
+
+    A library may call the user's model under another name. Empty if there is no variable.
+    """
+    found = ""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OUR_FOLDER) and this_process().owner_of(file) == YOURS:
+            for names in (frame.f_locals, frame.f_globals):
+                found = next((name for name, each in names.items() if each is value), found)
+                if found and found != "self":
+                    return found
+        frame = frame.f_back
+    return found
 
 
 def compiled_expression(call: ast.Call | None) -> str:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from fullgraph.capture.dynamo_hooks import is_skipped_by_rule
 from fullgraph.where.recording import Root
-from fullgraph.where.report import Choice, NotTried
+from fullgraph.where.report import Choice, ChoiceKind, NotTried
 
 # Modules that take a smaller part of the time are not tried.
 _SMALLEST_SHARE = 0.1
@@ -120,8 +120,8 @@ def list_choices(root: Root, profile: Profile) -> tuple[list[Choice], list[NotTr
 
 def _groups(root: Root, profile: Profile) -> list[_Group]:
     """Return the called modules by pattern and class, those that take most time first."""
-    found: dict[tuple[int, str, str], _Group] = {}
-    for number, (_, outermost) in enumerate(root.modules):
+    found: dict[tuple[str, str, str], _Group] = {}
+    for number, (owner, outermost) in enumerate(root.modules):
         for path, pattern, module in _walk(outermost, "", ""):
             # The outermost modules of a function or method are choices.
             is_whole = not path and module is root.target.original
@@ -130,7 +130,7 @@ def _groups(root: Root, profile: Profile) -> list[_Group]:
                 continue
             if not _is_composite(module):
                 continue
-            key = (number, pattern, type(module).__name__)
+            key = (owner, pattern, type(module).__name__)
             group = found.setdefault(key, _Group(pattern, key[2], [], 0.0))
             group.paths.append((number, path))
             group.seconds += profile.seconds[number, path]
@@ -183,7 +183,7 @@ def _whole(root: Root) -> Iterator[Choice]:
     yield Choice(root.name, "function", "", 1, (line,), today=root.is_compiled)
 
 
-def _choice(root: Root, group: _Group, kind: Any) -> Choice:
+def _choice(root: Root, group: _Group, kind: ChoiceKind) -> Choice:
     return Choice(
         _name(root, group), kind, group.class_name, len(group.paths), _code(root, group),
         paths=tuple(group.paths),
@@ -258,7 +258,9 @@ def _code(root: Root, group: _Group) -> tuple[str, ...]:
             depth += 1
         expression = _expression(name, part.strip("."))
     module = outermost.get_submodule(first)
-    lines += [f"{_indent(depth)}{line}" for line in _compile_code(root, expression, module)]
+    owners = len({each for each, _ in group.paths})
+    each = f"  # each of the {owners}" if owners > 1 else ""
+    lines += [f"{_indent(depth)}{line}{each}" for line in _compile_code(root, expression, module)]
     return tuple(lines)
 
 

@@ -9,6 +9,11 @@ from msgspec import Struct
 from fullgraph.where.report import Choice, CodeLine, NotTried
 
 
+# What a worker does before it times rounds: find out how to time the calls and what to compile; keep
+# the outcomes of eager mode; compare eager mode with them; compile a choice.
+Task = Literal["scout", "reference", "eager", "choice"]
+
+
 class ChoiceFacts(Struct, frozen=True):
     """What the worker of one choice found."""
 
@@ -108,7 +113,7 @@ class EagerFacts(Struct, frozen=True):
 class WorkerRequest(Struct, frozen=True):
     """What a worker is to do before it times rounds."""
 
-    task: Literal["scout", "reference", "eager", "choice"]
+    task: Task
     # The number of the root.
     root: int
     backend: str

@@ -24,6 +24,7 @@ from fullgraph.where.facts import (
     RoundTime,
     Step,
     TargetFacts,
+    Task,
     Update,
     WorkerRequest,
 )
@@ -107,7 +108,7 @@ class Measurement:
 
     def start(
         self,
-        task: str,
+        task: Task,
         root: int,
         *,
         plan: CallPlan | None = None,
@@ -115,7 +116,7 @@ class Measurement:
     ) -> WorkerProcess:
         """Start a worker."""
         request = WorkerRequest(
-            task=task,  # type: ignore[arg-type]
+            task=task,
             root=root,
             backend=self._backend,
             threads=self._threads,

@@ -20,7 +20,12 @@ import torch
 from fullgraph.capture.dynamo_hooks import is_skipped_by_rule
 from fullgraph.fix.record.intercept import intercept_compile
 from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget, RecordedCall
-from fullgraph.where.call_sites import called_expression, calling_line, compiled_expression
+from fullgraph.where.call_sites import (
+    called_expression,
+    calling_line,
+    compiled_expression,
+    name_in_program,
+)
 from fullgraph.where.report import CodeLine
 
 # In all; at most two of them have inputs of the same kind.
@@ -76,10 +81,13 @@ class Root:
         """What the program compiles of it, without the lines that have no effect."""
         return [part for part in self.parts if not part.has_no_effect]
 
+    def has_module(self, module: torch.nn.Module) -> bool:
+        """Return whether a module is known as one of the outermost."""
+        return any(each is module for _, each in self.modules)
+
     def add_module(self, name: str, module: torch.nn.Module) -> None:
-        """Note a module that the function calls."""
-        if all(each is not module for _, each in self.modules):
-            self.modules.append((name or _unique(type(module).__name__, self.modules), module))
+        """Note a module that the function calls; the layers of a loop have the same name."""
+        self.modules.append((name or type(module).__name__, module))
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -92,14 +100,6 @@ def _identity(original: Any) -> tuple[int, str]:
         return id(original), "forward"
     owner = getattr(original, "__self__", None)
     return (id(original), "") if owner is None else (id(owner), original.__name__)
-
-
-def _unique(name: str, modules: list[tuple[str, torch.nn.Module]]) -> str:
-    taken = {each for each, _ in modules}
-    return next(
-        (each for each in (name, *(f"{name}_{n}" for n in range(2, 100))) if each not in taken),
-        name,
-    )
 
 
 class EnoughRecordedError(BaseException):
@@ -210,11 +210,9 @@ class PlacementRecorder:
         if not self._recording or hasattr(module, "_orig_mod") or not _in_main_thread():
             return call(module, *args, **kwargs)
         if self._root is None:
-            _, site = calling_line()
-            name = called_expression(site) or type(module).__name__
-            root = self._root_of(module, name)
+            root = self._root_of(module)
             return self._call_root(root, functools.partial(call, module), args, kwargs)
-        if self._root.is_function and not self._inner:
+        if self._root.is_function and not self._inner and not self._root.has_module(module):
             _, site = calling_line()
             self._root.add_module(called_expression(site), module)
         self._inner += 1
@@ -223,15 +221,17 @@ class PlacementRecorder:
         finally:
             self._inner -= 1
 
-    def _root_of(self, original: Any, name: str) -> Root:
+    def _root_of(self, original: Any, name: str = "") -> Root:
+        """Return the root of an outermost call; a new one is named as the program names it."""
         for root in self.roots:
             if _same(root.target.original, original):
                 return root
-        target = CompiledTarget(name, original, {})
-        root = Root(name, target)
+        target = CompiledTarget(name or _name_of_module(original), original, {})
+        root = Root(target.name, target)
         if target.module is not None:
-            owner = name.removesuffix(".forward") if target.module is not original else name
-            root.modules.append((owner, target.module))
+            is_method = target.module is not original
+            owner = target.name.rpartition(".")[0] if is_method else target.name
+            root.modules.append((owner or target.name, target.module))
         self.roots.append(root)
         self._calls.targets.append(target)
         return root
@@ -256,6 +256,15 @@ class PlacementRecorder:
     def _is_enough(self) -> bool:
         is_late = bool(self.chosen_roots()) and time.monotonic() > self._deadline
         return is_late or self.called >= self._most_calls
+
+
+def _name_of_module(module: torch.nn.Module) -> str:
+    """Return a name for a module that is being called."""
+    name = name_in_program(module)
+    if name and name != "self":
+        return name
+    _, site = calling_line()
+    return called_expression(site) or name or type(module).__name__
 
 
 def _add_part(root: Root, part: CompiledPart) -> None:
