@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.conftest import Cli
 
 PROGRAM = """
@@ -64,16 +62,9 @@ def test_every_choice_is_measured_and_one_with_other_results_is_not_offered(cli:
     assert blocks["choice"]["code"][0] == "for layer in model.layers:"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("print(1)", "the program calls no torch.nn.Module and compiles no function"),
-        ("import torch\nraise ValueError('no data')", "the program fails on its own: ValueError"),
-    ],
-)
-def test_a_program_without_calls_is_one_line(cli: Cli, text: str, message: str) -> None:
-    (cli.folder / "program.py").write_text(text)
+def test_a_program_without_torch_is_one_line(cli: Cli) -> None:
+    (cli.folder / "program.py").write_text("print(1)")
     done = cli("where", "program.py")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"fullgraph: {message}")
+    assert done.stderr.startswith("fullgraph: the program calls no torch.nn.Module and compiles no")
     assert done.stderr.count("\n") == 1

@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from fullgraph.where.report import Choice, CodeLine, NotTried
 
-
-# What a worker does before it times rounds: find out how to time the calls and what to compile; keep
-# the outcomes of eager mode; compare eager mode with them; compile a choice.
+# What a worker does before it times rounds: find out how to time the calls and what to compile,
+# keep the outcomes of eager mode, compare eager mode with them, or compile a choice.
 Task = Literal["scout", "reference", "eager", "choice"]
 
 

@@ -77,16 +77,17 @@ class Measurement:
         self._backend = backend
         self._threads = threads
         self._forks = can_fork()
-        names = {backend} if backend else {r.options.get("backend") for r in recorder.roots}
-        self._uses_inductor = bool(names & {"inductor", None})
+        own = {root.options.get("backend", "inductor") for root in recorder.chosen_roots()}
+        self._backends = {backend} if backend else own
 
     def run(self) -> None:
         """Measure one root after another, and send what is known after each step."""
         roots = self._recorder.chosen_roots()
         if self._forks:
             self._send(Step("loading the compiler"))
-            preload_compiler(gradients=self._recorder.ran_backward)
-            if self._uses_inductor:
+            # What the backward passes of other backends need takes seconds to import.
+            preload_compiler(gradients=self._recorder.ran_backward and self._backends != {"eager"})
+            if "inductor" in self._backends:
                 warm_up_inductor(Path(tempfile.mkdtemp(dir=self._folder)))
             # A collection in a fork would touch, and thereby copy, all objects of this process.
             gc.freeze()

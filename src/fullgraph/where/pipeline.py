@@ -49,7 +49,12 @@ def choose_for_program(
         except KeyboardInterrupt:
             interrupted = True
         output, has_ended = server.output(), server.has_ended()
-    recorded = _checked(collected, interrupted, has_ended, output)
+    if collected.recorded is None and interrupted:
+        raise KeyboardInterrupt
+    if collected.recorded is None:
+        raise _without_recording(has_ended, output)
+    recorded = collected.recorded
+    require_calls(recorded)
     return WhereReport(
         format=WHERE_FORMAT,
         torch=recorded.torch,
@@ -81,13 +86,14 @@ class _Collected:
                 self.targets = targets
 
 
-def _checked(collected: _Collected, interrupted: bool, has_ended: bool, output: str) -> Recorded:
-    """Return what was recorded; raise an error that says why nothing was measured."""
-    recorded = collected.recorded
-    if recorded is None:
-        if interrupted:
-            raise KeyboardInterrupt
-        raise WhereError(f"the program ended early; its last output may say why:\n{output[-800:]}")
+def _without_recording(has_ended: bool, output: str) -> WhereError:
+    if not has_ended:
+        return WhereError("there was not enough time to run the program; raise --time")
+    return WhereError(f"the program ended early; its last output may say why:\n{output[-800:]}")
+
+
+def require_calls(recorded: Recorded) -> None:
+    """Raise an error that says why nothing can be measured, if nothing can."""
     if recorded.error:
         where = f" ({recorded.details})" if recorded.details else ""
         raise WhereError(
@@ -110,7 +116,6 @@ def _checked(collected: _Collected, interrupted: bool, has_ended: bool, output: 
             "the program calls no torch.nn.Module and compiles no function; name a program that "
             "runs a model"
         )
-    return recorded
 
 
 class _Server:
