@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from fullgraph.capture.call_profiler import Profilers
+from fullgraph.capture.call_profiler import ProfiledCall, Profilers, combined
+from fullgraph.model.events import Piece, Profile
 
 profile = torch.autograd.profiler.profile
 
@@ -60,3 +61,18 @@ def test_a_profiler_that_starts_in_a_profiled_call_gets_its_events(profilers: Pr
     own.stop()
     assert any(event.name == "aten::sin" for event in program.function_events)
     assert own.read((), {}, None) is None
+
+
+def test_one_disturbed_call_does_not_change_what_a_gap_did() -> None:
+    calls = [
+        ProfiledCall(
+            [Profile(lookup, (Piece("0/0", seconds, operators=2), Piece("1/0", 0.2)))], None
+        )
+        for lookup, seconds in ((0.1, 1.0), (0.3, 40.0), (0.2, 1.1))
+    ]
+    (gap,) = combined(calls).gaps
+    assert gap.lookup_seconds == 0.1
+    assert [(each.compile, each.seconds, each.operators) for each in gap.pieces] == [
+        ("0/0", 1.1, 2),
+        ("1/0", 0.2, 0),
+    ]

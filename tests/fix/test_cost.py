@@ -174,3 +174,12 @@ def test_a_price_says_where_it_comes_from() -> None:
     text = " ".join(" ".join(cost_lines(cost, Terminal())).split())
     assert "fix 1 program.py:3 5.00 ms (4.00 ms to 6.00 ms) if it alone is not fixed" in text
     assert "first call 250 ms" in text
+
+
+def test_without_a_fix_there_is_no_call_with_all_fixes() -> None:
+    price = FixPrice("program.py", 3, "a break", None, None, None, None, None, "it has no fix")
+    estimate = Estimate(0.01, 0.01, 0.01)
+    cost = FixCost(estimate, estimate, 1.0, 0.9, (price,), "")
+    text = " ".join(" ".join(cost_lines(cost, Terminal())).split())
+    assert "remaining program.py:3 a break cannot be told: it has no fix" in text
+    assert text.endswith("a call takes 10.0 ms (10.0 ms to 10.0 ms); the first call 1 s")

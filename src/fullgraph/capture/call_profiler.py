@@ -10,6 +10,7 @@ import contextlib
 import functools
 import itertools
 import os
+import statistics
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,9 +52,42 @@ class ProfiledCall(NamedTuple):
     gaps: list[Profile]
     device_seconds: float | None
 
-    def lookup_seconds(self) -> float:
-        """Return the time spent on finding compiled code."""
-        return sum(gap.lookup_seconds for gap in self.gaps)
+
+def combined(calls: Sequence[ProfiledCall]) -> ProfiledCall:
+    """Return what several calls that ran the same graphs did, without what disturbed one of them.
+
+    Finding compiled code takes the same time in each call, so the least counts. Of the rest, the
+    median counts.
+    """
+    devices = [call.device_seconds for call in calls if call.device_seconds is not None]
+    return ProfiledCall(
+        [_combined_gap(gaps) for gaps in zip(*(call.gaps for call in calls), strict=True)],
+        statistics.median(devices) if devices else None,
+    )
+
+
+def _combined_gap(gaps: Sequence[Profile]) -> Profile:
+    by_compile: dict[str, list[Piece]] = {}
+    for gap in gaps:
+        for piece in gap.pieces:
+            by_compile.setdefault(piece.compile, []).append(piece)
+    devices = [gap.device_seconds for gap in gaps if gap.device_seconds is not None]
+    return Profile(
+        lookup_seconds=min(gap.lookup_seconds for gap in gaps),
+        pieces=tuple(_combined_piece(pieces) for pieces in by_compile.values()),
+        device_seconds=statistics.median(devices) if devices else None,
+    )
+
+
+def _combined_piece(pieces: Sequence[Piece]) -> Piece:
+    return Piece(
+        compile=pieces[0].compile,
+        seconds=statistics.median(piece.seconds for piece in pieces),
+        operators=statistics.median_low(piece.operators for piece in pieces),
+        operator_seconds=statistics.median(piece.operator_seconds for piece in pieces),
+        host_copies=statistics.median_low(piece.host_copies for piece in pieces),
+        synchronizations=statistics.median_low(piece.synchronizations for piece in pieces),
+    )
 
 
 class CallProfiler:

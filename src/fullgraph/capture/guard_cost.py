@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 
 from fullgraph.capture.dynamo_hooks import time_cold_check
 from fullgraph.capture.guard_lines import without_comment
-from fullgraph.capture.guard_sources import FrameFacts, describe_source, facts_of_frame
+from fullgraph.capture.guard_sources import (
+    MODULE_DICTS,
+    FrameFacts,
+    describe_source,
+    facts_of_frame,
+)
 from fullgraph.capture.guards import RELATIONAL, child_managers
 from fullgraph.model.events import ChangePlace, Guard
 
@@ -29,6 +34,8 @@ _COLD_CHECKS = 3
 _GUARD_CALLS = 10
 _GUARD_BATCHES = 3
 
+# One of Dynamo's expressions for a value, such as `L['x'].size()[0]`.
+_VALUE = re.compile(r"[LG]\[[^\]]+\](?:\.\w+|\[[^\]]*\]|\(\))*")
 # The guards of state that belongs to no value.
 _STATE = "torch"
 
@@ -99,6 +106,9 @@ class _Leaf(NamedTuple):
         found = describe_source(self.source, frame)
         place = "torch" if self.source == _STATE else _place(self.source, found.place)
         name = _STATE if self.source == _STATE else found.name
+        dictionary = self.source.rpartition(".")[2]
+        if dictionary in MODULE_DICTS:
+            name = f"{name}.{dictionary}"
         return Guard(self.kind, place, self.source, name, round(share, 10), self.text)
 
 
@@ -146,7 +156,7 @@ def _text(guard: Any) -> str:
 
 def _source_in(text: str) -> str:
     """Return the first value that a condition on shapes names; the condition if it names none."""
-    match = re.search(r"[LG]\[[^\]]+\][^ ]*", text)
+    match = _VALUE.search(text)
     return match[0] if match else text
 
 

@@ -22,9 +22,9 @@ _STACK_VALUE = re.compile(r"___stack\d+$")
 _IMPORT_PREFIX = "__import_"
 _BUILTINS_PREFIX = "__builtins_dict__"
 # The dictionaries in which a module keeps what its users read as attributes.
-_MODULE_DICTS = frozenset({"_modules", "_parameters", "_buffers", "__dict__"})
+MODULE_DICTS = frozenset({"_modules", "_parameters", "_buffers", "__dict__"})
 # Attributes that are not part of a name: the value itself is meant.
-_HIDDEN = frozenset({"__class__", "__code__", "__func__", *_MODULE_DICTS})
+_HIDDEN = frozenset({"__class__", "__code__", "__func__", *MODULE_DICTS})
 _INTERNAL_NAME = re.compile(r"(?<!\w)___|\b0x[0-9a-f]+\b|\b\d{9,}\b")
 _UNNAMED = "a value"
 
@@ -208,7 +208,7 @@ def _name(node: ast.expr, frame: FrameFacts) -> str:
             return name
         case ast.Subscript(
             value=ast.Attribute(value=inner, attr=attr), slice=ast.Constant(value=key)
-        ) if attr in _MODULE_DICTS:
+        ) if attr in MODULE_DICTS:
             return f"{_name(inner, frame)}{_step_to(key)}"
         case ast.Subscript(value=ast.Attribute(attr="__defaults__" | "__kwdefaults__")):
             return _name_of_default(node, frame)
@@ -342,7 +342,7 @@ def _holder(tree: ast.expr, frame: FrameFacts) -> str:
             case ast.Attribute(value=function, attr="__defaults__" | "__kwdefaults__"):
                 return _name(function, frame)
             case ast.Subscript(value=ast.Attribute(value=owner, attr=attr)) if (
-                attr in _MODULE_DICTS and place in ("attribute", "parameter")
+                attr in MODULE_DICTS and place in ("attribute", "parameter")
             ):
                 return _class_of(owner, frame)
             case ast.Attribute(value=owner) if place == "attribute" and not _is_method(step):

@@ -40,6 +40,7 @@ _UNCERTAIN_PART = 0.05
 _TOO_UNCERTAIN = "the difference is smaller than the noise of the measurement"
 _NOT_IN_TIME = "there was no time to measure it; --time gives more"
 _NO_FIX = "it has no fix, so it cannot be left out"
+_NO_ESTIMATE = ", and fullgraph run --cost could not tell its price"
 
 Prices = dict[tuple[str, str, int], CausePrice]
 
@@ -200,9 +201,8 @@ def _remaining(result: SearchResult, estimates: Prices) -> Iterator[FixPrice]:
     for each in result.remaining:
         cause = each.cause
         estimated = _estimate_of(estimates, (cause.file, cause.type, each.line))
-        yield FixPrice(
-            cause.file, each.line, cause.type, None, None, None, None, estimated, _NO_FIX
-        )
+        reason = _NO_FIX if estimated is not None else _NO_FIX + _NO_ESTIMATE
+        yield FixPrice(cause.file, each.line, cause.type, None, None, None, None, estimated, reason)
 
 
 def _rounds(one: VariantTimes, other: VariantTimes) -> list[tuple[float, float]]:

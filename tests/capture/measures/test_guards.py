@@ -99,3 +99,13 @@ def test_names_are_those_that_a_user_would_write(watch: fullgraph.capture.api.Wa
     assert {("global", "torch.relu"), ("argument", "d['y']")} <= {
         (guard.place, guard.name) for guard in event.guards
     }
+
+
+def test_a_condition_on_a_dynamic_number_names_it(watch: fullgraph.capture.api.Watch) -> None:
+    compiled = torch.compile(lambda x, scale: x * scale, backend="eager")
+    for scale in (1.5, 2.5):
+        compiled(torch.ones(3), scale)
+    conditions = [
+        guard for event in captured(watch) for guard in event.guards if guard.kind == "SHAPE_ENV"
+    ]
+    assert {guard.name for guard in conditions} == {"scale"}

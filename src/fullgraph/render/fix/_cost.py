@@ -16,16 +16,26 @@ def cost_lines(cost: FixCost, terminal: Terminal) -> Iterator[str]:
     yield terminal.style("cost of each root cause per steady call", "bold")
     for price in cost.prices:
         place = f"{one_line(this_process().display_path(price.file))}:{price.line}"
-        number = "remaining" if price.fix is None else f"fix {price.fix + 1}"
+        number = f"fix {price.fix + 1}" if price.fix is not None else "remaining"
+        if price.fix is None:
+            place += f"  {one_line(price.type)}"
         yield from terminal.wrapped(f"{number}  {place}  {_price(price)}", "  ", "      ")
     if cost.original is not None and cost.fixed is not None:
-        calls = f"a call takes {interval(cost.original)} without fixes"
-        calls += f" and {interval(cost.fixed)} with all of them"
-        if cost.original_first is not None and cost.fixed_first is not None:
-            calls += f"; the first call {cost.original_first:.2g} s and {cost.fixed_first:.2g} s"
-        yield from terminal.wrapped(calls, "  ", "      ")
+        yield from terminal.wrapped(_calls(cost), "  ", "      ")
     elif cost.reason:
         yield from terminal.wrapped(f"not measured: {one_line(cost.reason)}", "  ", "      ")
+
+
+def _calls(cost: FixCost) -> str:
+    """Return what a call takes, without fixes and with all of them if there are any."""
+    has_fixes = any(price.fix is not None for price in cost.prices)
+    firsts = [f"{first:.2g} s" for first in (cost.original_first, cost.fixed_first) if first]
+    steady = [interval(each) for each in (cost.original, cost.fixed) if each is not None]
+    if not has_fixes:
+        text = f"a call takes {steady[0]}"
+        return f"{text}; the first call {firsts[0]}" if firsts else text
+    text = f"a call takes {steady[0]} without fixes and {steady[-1]} with all of them"
+    return f"{text}; the first call {' and '.join(firsts)}" if len(firsts) == 2 else text
 
 
 def _price(price: FixPrice) -> str:

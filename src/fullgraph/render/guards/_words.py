@@ -7,7 +7,7 @@ from fullgraph.model.guard_report import GuardedCompile
 
 # What a guard checks about the values of a place.
 _CHECKS = {
-    "COMPLEX_IS_NAN": "that a complex number is not a number",
+    "COMPLEX_IS_NAN": "that a complex number is NaN in",
     "DATA_PTR_MATCH": "the memory address of",
     "DEFAULT_DEVICE": "the default device",
     "DICT_CONTAINS": "that names are absent from or present in",
@@ -19,7 +19,7 @@ _CHECKS = {
     "DYNAMIC_INDICES": "the mark_dynamic marks of",
     "EQUALS_MATCH": "the value of",
     "FALSE_MATCH": "the value of",
-    "FLOAT_IS_NAN": "that a number is not a number",
+    "FLOAT_IS_NAN": "that a float is NaN in",
     "GLOBAL_STATE": "grad mode, autocast, default dtype, number of threads",
     "ID_MATCH": "the identity of",
     "LAMBDA_GUARD": "a condition in Python on",
@@ -30,9 +30,9 @@ _CHECKS = {
     "NO_TENSOR_ALIASING": "that no two are the same tensor:",
     "OBJECT_ALIASING": "that two are the same object:",
     "RANGE_ITERATOR_MATCH": "the state of an iterator in",
-    "SHAPE_ENV": "the sizes of",
+    "SHAPE_ENV": "conditions on sizes and numbers of",
     "STORAGE_OVERLAPPING": "that memory does not overlap:",
-    "SYMBOLIC_SHAPE_GUARD": "the sizes of",
+    "SYMBOLIC_SHAPE_GUARD": "conditions on sizes and numbers of",
     "TENSOR_MATCH": "dtype, device, sizes and strides of",
     "TORCH_FUNCTION_MODE_STACK": "the active __torch_function__ modes",
     "TRUE_MATCH": "the value of",
@@ -49,7 +49,7 @@ _PLACES: dict[ChangePlace, str] = {
     "torch": "",
     "break": "values before a graph break",
 }
-_OF_STATE = " of torch's own state"
+_STATE = "torch's own state"
 # Guards that take less than this per call are not worth any risk.
 _EXPENSIVE_SECONDS = 20e-6
 _LARGE_SHARE = 0.5
@@ -62,8 +62,7 @@ def what_is_checked(kind: str, place: ChangePlace) -> str:
     if _PLACES[place]:
         return f"{checks} {_PLACES[place]}"
     # Some kinds say themselves which state they check.
-    ends_open = checks.endswith((" of", " on"))
-    return checks.removesuffix(" of").removesuffix(" on") + (_OF_STATE if ends_open else "")
+    return f"{checks} {_STATE}" if checks.endswith((" of", " on", " in")) else checks
 
 
 def advice_for(compiled: GuardedCompile) -> str:

@@ -96,8 +96,15 @@ def _describe_call(call: CallCost) -> str:
         device = f"; on the device {in_graphs} in graphs and {between} outside"
     return (
         f"{name}  {interval(call.call)}, {count(call.timed, 'call')} timed, "
-        f"{count(round(call.graphs), 'graph')}: {', '.join(shares)}{device}"
+        f"{_graphs(call.graphs)}: {', '.join(shares)}{device}"
     )
+
+
+def _graphs(number: float) -> str:
+    """Return the graphs of a call, which may differ from call to call."""
+    if abs(number - round(number)) < 0.05:
+        return count(round(number), "graph")
+    return f"{number:.1f} graphs on average"
 
 
 def bar(share: float) -> str:
