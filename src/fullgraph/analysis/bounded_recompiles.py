@@ -44,7 +44,8 @@ def is_bounded(change: GuardChange, values: Sequence[str], is_known: bool) -> bo
         return distinct <= _FEW
     if change.kind == "str":
         return is_known and distinct <= _FEW
-    return distinct <= _FINITE.get(change.kind, 0)
+    # Without a single value, nothing is known.
+    return 0 < distinct <= _FINITE.get(change.kind, 0)
 
 
 def why_not_bounded(change: GuardChange, values: Sequence[str]) -> str | None:

@@ -32,7 +32,7 @@ from fullgraph.model.report import DynamicSizeFinding, RecompileGroup
 _MOST_TIED = 5
 # What one piece of code could have as a symbol.
 _NUMBERS = ("size", "stride", "int", "float")
-_UNKNOWN = GuardChange("other", "torch", "", "torch names no failed guard")
+_UNKNOWN = GuardChange("other", "torch", "", "something that torch does not name")
 _PLACES = ("torch", "argument", "closure", "default", "global", "attribute", "parameter", "break")
 
 # The function and what about it changes.

@@ -32,10 +32,9 @@ from fullgraph.capture.changes.torch_state import (
     backend_changes,
     default_device_change,
     mode_stack_change,
-    state_change,
+    named_state_change,
     state_changes,
 )
-from fullgraph.capture.dynamo_hooks import current_global_state
 from fullgraph.capture.guard_sources import FrameFacts, position
 from fullgraph.model.events import GuardChange
 
@@ -62,6 +61,8 @@ def changes_of_entry(
     """
     found = [change for guard in guards for change in _changes(guard, frame)]
     found += _changes_of_reason(reason, frame)
+    if not any(change.place == "torch" for change in found):
+        found += _state_changes_of_reason(reason)
     distinct = sorted(dict.fromkeys(found), key=lambda change: position(change.source, frame))
     return tuple(_without_consequences(_merged_keys(distinct)))
 
@@ -70,9 +71,13 @@ def _changes_of_reason(reason: str, frame: FrameFacts) -> Iterator[GuardChange]:
     match = _DICT_LENGTH.match(reason)
     if match is not None:
         yield from changes_of_dict_length(match[1], match[2], reason, frame)
+
+
+def _state_changes_of_reason(reason: str) -> Iterator[GuardChange]:
+    """Yield the changes of torch's state that torch names, in releases whose guards do not."""
     match = _TORCH_STATE_REASON.match(reason)
-    if match is not None and not current_global_state():
-        yield state_change(match[1].split()[0], "", "", reason)
+    for key in match[1].split() if match is not None else ():
+        yield named_state_change(key, reason)
 
 
 def _changes(guard: FailedGuard, frame: FrameFacts) -> Iterator[GuardChange]:

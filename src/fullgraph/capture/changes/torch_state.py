@@ -52,10 +52,20 @@ def state_changes(guard: FailedGuard) -> Iterator[GuardChange]:
         if key == "autocast_state":
             yield from _autocast_changes(old, new, guard.part)
         else:
-            yield state_change(key, _state_value(key, old), _state_value(key, new), guard.part)
+            yield _state_change(key, _state_value(key, old), _state_value(key, new), guard.part)
 
 
-def state_change(key: str, before: str, now: str, part: str) -> GuardChange:
+def named_state_change(key: str, reason: str) -> GuardChange:
+    """Return the change of a part of torch's state of which only the name is known."""
+    state = current_global_state()
+    now = state.get(key)
+    if key.startswith("autocast") and "autocast_state" in state:
+        now = any(state["autocast_state"].get("enabled", ()))
+    before = str(not now) if isinstance(now, bool) else ""
+    return _state_change(key, before, "" if now is None else _state_value(key, now), reason)
+
+
+def _state_change(key: str, before: str, now: str, part: str) -> GuardChange:
     """Return the change of one part of the state of torch."""
     kind: ChangeKind = "autocast" if key.startswith("autocast") else _STATE_KINDS.get(key, "other")
     return torch_change(kind, _STATE_NAMES.get(key, key.replace("_", " ")), before, now, part)
