@@ -70,6 +70,13 @@ def test_calls_after_the_limit_run_in_eager_mode_unless_they_fit() -> None:
     assert (group.calls.total, group.calls.eager, group.calls.first_eager) == (14, 11, 3)
 
 
+def test_each_process_has_a_first_value() -> None:
+    first = Session(HEADER, (recompile(1, (change("2", "3"),)), recompile(2, (change("3", "4"),))))
+    second = Session(HEADER, (recompile(1, (change("5", "6"),)),))
+    (group,) = analyze([first, second]).recompile_groups
+    assert group.values == ("2", "3", "4", "5", "6")
+
+
 def test_what_torch_wraps_shares_the_limit_of_the_wrapper() -> None:
     """A call of another partial function that compiled and ran nothing was at the limit, too."""
     wrapper = Code("/lib/torch/_dynamo/external_utils.py", 67, "inner")

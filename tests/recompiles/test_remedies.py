@@ -512,6 +512,7 @@ for n in range(3):
         ("float", "return self.linear(x) * self.scale", "rates[n]", "pass", False),
         ("float", "return self.linear(x) * self.scale", "0.1 * n", "print(model.scale)", False),
         ("float", "return self.linear(x) * self.scale", "0.1", "vars(model)", False),
+        ("float", "return self.linear(x) * self.scale", "0.1", "torch.inference_mode()", False),
         ("int", "return x[: self.scale]", "n", "pass", False),
         ("int", "return x + self.scale", "n", "model.scale *= 0.5", False),
     ],
@@ -525,6 +526,28 @@ def test_an_attribute_becomes_a_tensor_only_if_nothing_needs_a_number(
     result = edited(found)
     assert (f"model.scale = torch.tensor({value}, dtype=" in result) == is_patched
     assert ("self.scale = torch.tensor(0.0, dtype=" in result) == is_patched
+
+
+@pytest.mark.parametrize(
+    ("option", "statement", "is_patched"),
+    [
+        ("", "pass", True),
+        ("", "optimizer.param_groups[0]['lr'] = 0.2", True),
+        (", foreach=True", "pass", False),
+        (", **options", "pass", False),
+        ("", "optimizer.param_groups[0]['lr'] *= 0.5", False),
+        ("", "print(optimizer.param_groups[0]['lr'])", False),
+        ("", "print(scheduler.get_last_lr())", False),
+    ],
+)
+def test_a_learning_rate_becomes_a_tensor_if_nothing_needs_a_number(
+    tmp_path: Path, option: str, statement: str, is_patched: bool
+) -> None:
+    text = "import torch\nfrom torch.optim import SGD\noptimizer = SGD([], lr=0.1{})\n{}\n"
+    text = text.format(option, statement) + "def f():\n    optimizer.step()\nf()\n"
+    facts = {"source": "L['self'].param_groups[0]['lr']", "place": "attribute", "dim": None}
+    found = proposed(tmp_path, text, "learning_rate_as_tensor", kind="float", **facts)
+    assert ("SGD([], lr=torch.tensor(0.1))" in edited(found)) == is_patched
 
 
 @pytest.mark.skipif(

@@ -156,7 +156,7 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
     compiles = state.result(compiles_by_id)
     finished = [compiles.get((process, event.compile)) for process, event in found.done]
     lines = user_lines(state, found.members)
-    values = _values(found.changes)
+    values = _values(found.members)
     calls = calls_of(state, code)
     is_known = all_ran_again(calls) or state.result(program_sources).has_strings(
         values, found.members[0].process
@@ -228,9 +228,13 @@ def _specialized_at(
     return next((each.line for each in changes if each.line), None)
 
 
-def _values(changes: Sequence[GuardChange]) -> tuple[str, ...]:
-    """Return the values in their order: that of the first compile, then each new one."""
-    values = [changes[0].before, *(change.now for change in changes)]
+def _values(members: Sequence[GroupMember]) -> tuple[str, ...]:
+    """Return the values in order: in each process that of the first compile, then each new one."""
+    values: list[str] = []
+    seen: set[int] = set()
+    for process, _, change in members:
+        values += [change.now] if process in seen else [change.before, change.now]
+        seen.add(process)
     return tuple(value for value in values if value)
 
 

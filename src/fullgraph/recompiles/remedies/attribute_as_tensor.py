@@ -28,8 +28,9 @@ KIND = "source"
 ORDER = 56
 
 _DTYPES = {"int": "torch.int64", "float": "torch.float64"}
-# With these, an attribute is read or written without its name.
-_HIDING = frozenset({"__dict__", "getattr", "setattr", "vars"})
+# With these, an attribute is read or written without its name. A tensor that is made in inference
+# mode cannot be used in training.
+_HIDING = frozenset({"__dict__", "getattr", "inference_mode", "setattr", "vars"})
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
