@@ -26,7 +26,6 @@ from fullgraph.recompiles.context import ProgramContext
 from fullgraph.recompiles.features import has_feature
 from fullgraph.recompiles.remedies import all_remedies, propose_all
 from fullgraph.recompiles.remedies._paths import has_one_path
-from fullgraph.recompiles.remedies.one_dtype import common_dtype
 from fullgraph.recompiles.remedies.warm_up_mode import keeps, warms_up
 from fullgraph.recompiles.report import RemedyKind
 from fullgraph.recompiles.size_guards import compares_size
@@ -75,21 +74,6 @@ def test_a_dimension_is_named_for_environment_variables() -> None:
 )
 def test_code_that_compares_a_size_may_specialize_another_one(guard: str, compares: bool) -> None:
     assert compares_size(guard) == compares
-
-
-@pytest.mark.parametrize(
-    ("seen", "dtype"),
-    [
-        ("bool int32", "int32"),
-        ("bool uint8 int32 int64 float32", "int64"),
-        ("float16 float32", "float32"),
-        ("float32 int64", None),
-        ("uint8 int8", None),
-        ("complex64 float8_e5m2", None),
-    ],
-)
-def test_an_argument_gets_a_dtype_that_includes_the_others(seen: str, dtype: str | None) -> None:
-    assert common_dtype(seen.split()) == dtype
 
 
 @pytest.mark.parametrize(
@@ -349,23 +333,27 @@ def test_an_argument_that_may_be_written_is_not_copied(
 
 
 @pytest.mark.parametrize(
-    ("body", "is_offered"),
+    ("body", "dtype"),
     [
-        ("return x.long() + x.shape[0]", True),
-        ("return (x + 100).long()", False),
-        ("return (~x).long()", False),
-        # With int32, it was the argument itself that was written.
-        ("return x.int()", False),
-        ("return x.long() if flag else 0", False),
+        ("return x.long() + x.shape[0]", "int64"),
+        ("return x.float().mean() * x.to(torch.float32)", "float32"),
+        ("return y.masked_fill(x.to(dtype=torch.bool), 0)", "bool"),
+        ("return x.int()", "int32"),
+        ("return (x + 100).long()", None),
+        ("return (~x).long()", None),
+        ("return x.long() + x.float()", None),
+        ("return x.to(y)", None),
+        ("return x.long() if flag else 0", None),
     ],
 )
 def test_a_dtype_is_changed_only_if_the_function_does_the_same(
-    tmp_path: Path, body: str, is_offered: bool
+    tmp_path: Path, body: str, dtype: str | None
 ) -> None:
     text = f"import torch\nx = make()\n@torch.compile\ndef f(x):\n    {body}\nf(x)\n"
-    values = ("torch.int32", "torch.int64")
+    values = ("torch.int32", "torch.bool", "torch.float32")
     found = proposed(tmp_path, text, "one_dtype", kind="dtype", values=values)
-    assert (found is not None) == is_offered
+    assert (found is not None) == (dtype is not None)
+    assert found is None or f"\nf(x.to(torch.{dtype}))\n" in edited(found)
 
 
 MARKED = """\
