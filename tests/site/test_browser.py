@@ -80,6 +80,19 @@ def test_every_kind_of_page_is_accessible_and_fits(visit: Visit, path: str) -> N
     assert _violations(page) == []
 
 
+def test_the_search_in_the_header_is_accessible(visit: Visit) -> None:
+    page = visit("about.html", color_scheme="dark")
+    page.keyboard.press("/")
+    page.keyboard.type("numpy")
+    expect(page.locator(".panel li").first).to_be_visible()
+    assert _violations(page) == []
+    page.fill("#q", "gb0170")
+    expect(page.locator(".panel .remedy")).to_be_visible()
+    page.set_viewport_size({"width": 375, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert _violations(page) == []
+
+
 def test_the_page_of_a_break_has_all_its_parts(visit: Visit) -> None:
     page = visit("gb/gb0124.html")
     headings = page.locator("h2").all_inner_texts()

@@ -1,7 +1,8 @@
 """Build the index of the search, as a script that works from files too.
 
 The index has two kinds of entries: breaks, whose texts recognize a pasted message, and other pages
-(lessons, fixers, categories). `search_words.toml` adds the words of people who search.
+(lessons, fixers, categories, documentation). `search_words.toml` adds the words of people who
+search.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from fullgraph.site.code_blocks import code_change
 from fullgraph.site.labels import STATUS, capital, first_sentence, sentence
 from fullgraph.site.met_often import prior_of
 from fullgraph.site.model import BreakPage, CategoryPage, SiteData, fixer_path, lesson_path
+from fullgraph.site.pages.manual import manual_groups
 from fullgraph.site.placeholders import PLACEHOLDER, words_for
 
 WORDS = Path(__file__).parent / "search_words.toml"
@@ -40,6 +42,8 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _OF_ALL_CODE = frozenset([*map(str.lower, kwlist), "breaks", "nn", "self", "torch"])
 # A very long contributed text must not make the index large.
 _MOST_WORDS = 400
+# A word that more of the other pages have does not tell them apart.
+_MOST_PAGES = 8
 # How many lines of a fix a card shows.
 _MOST_LINES = 4
 
@@ -129,7 +133,7 @@ def _entry(each: BreakPage, categories: list[str], texts: _Table) -> list[Any]:
             [wording.type, wording.explanation, [texts.number(hint) for hint in wording.hints]]
             for wording in page.earlier_wordings
         ],
-        " ".join(each.example.how.split()) if each.example else "",
+        first_sentence(each.example.how)[0] if each.example else "",
         categories.index(page.category) if page.category in categories else -1,
         list(STATUS).index(each.status),
         each.marks,
@@ -141,10 +145,10 @@ def _entry(each: BreakPage, categories: list[str], texts: _Table) -> list[Any]:
 
 
 def _code(each: BreakPage) -> Iterator[str]:
+    """Yield the code of the examples, and of their texts what results do not show."""
     for example in each.examples:
         yield example.breaks
-    for variant in each.variants:
-        yield variant.how
+        yield first_sentence(example.how)[1] if example == each.example else example.how
 
 
 def fixes_of(site: SiteData) -> dict[str, list[Any]]:
@@ -203,14 +207,18 @@ def _pages(site: SiteData) -> Iterator[list[str]]:
     for category in site.categories:
         if any(each in site.breaks for each in category.breaks):
             yield _category(category)
+    for group in manual_groups():
+        for link in group.links:
+            # Commands are found by their names, which are the titles.
+            yield ["docs", _bare(link.path), link.title, link.summary, group.title, ""]
 
 
 def _without_usual(pages: Iterable[list[str]]) -> Iterator[list[str]]:
-    """Yield the pages without the words that a quarter of them have, which say little."""
+    """Yield the pages without the words that many of them have, which say little."""
     found = list(pages)
     having = Counter(word for page in found for word in page[-1].split())
     for *others, words in found:
-        yield [*others, " ".join(word for word in words.split() if having[word] * 4 < len(found))]
+        yield [*others, " ".join(word for word in words.split() if having[word] <= _MOST_PAGES)]
 
 
 def _lesson(lesson: Lesson) -> list[str]:

@@ -3,7 +3,7 @@
    handles the keys. The home page adds filters and an address (home.js). */
 (function (scope) {
   const SCRIPTS = ["search-messages", "search-words", "search"];
-  const KINDS = { break: "Break", lesson: "Lesson", fixer: "Fixer", category: "Category" };
+  const KINDS = { break: "Break", lesson: "Lesson", fixer: "Fixer", category: "Category", docs: "Docs" };
   const SHORT_NAMES = { retired: "retired", removed: "removed", new: "new", later: "later", unknown: "unknown" };
   // What in a text names the break. Of the others, a text has only a part of the message.
   const CERTAIN = ["id", "link", "type"];

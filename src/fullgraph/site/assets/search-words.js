@@ -21,7 +21,7 @@
   const PAIR = 0.5;
   const PAIRED = ["users", "title", "headings"];
   const LISTS = ["users", "title"];
-  const KINDS = { break: 1, lesson: 0.95, category: 0.85, fixer: 0.9 };
+  const KINDS = { break: 1, lesson: 0.95, category: 0.85, fixer: 0.9, docs: 0.75 };
 
   const HAS_PARTS = /[^_]_|[a-z0-9][A-Z]/;
 
@@ -130,6 +130,7 @@
         means[name] = lengths.reduce((sum, words) => sum + words.length, 0) / Math.max(1, lengths.length) || 1;
       }
       fields.forEach((field, number) => this.add(field, number, means));
+      this.titles = new Map(entries.map(({ title }, number) => [title.toLowerCase(), number]).reverse());
       this.vocabulary = [...this.written.keys()].sort();
     }
 
@@ -296,6 +297,8 @@
         }
       }
       this.addScoresOfPairs(terms, scores);
+      const titled = scores.get(this.titles.get(text.trim().toLowerCase()));
+      if (titled) titled.score *= 3; // somebody who writes a title wants that page
       isFar &&= terms.some(({ weight }) => weight >= KEYWORD);
       const found = [...scores.values()].map(({ number, score, covered }) => ({
         number, isFar, score: score * (covered / total) ** 1.5 * this.likelihood(number),
@@ -309,7 +312,7 @@
       for (const [at, pair] of pairsOf(terms.map(({ stem }) => stem)).entries()) {
         const posting = this.pairs.get(pair);
         if (!posting) continue;
-        const idf = this.idf(posting) * Math.min(terms[at].weight, terms[at + 1].weight);
+        const idf = (this.idf(posting) * (terms[at].weight + terms[at + 1].weight)) / 2;
         for (const [number, weight] of posting) {
           const each = scores.get(number);
           if (each) each.score += (PAIR * idf * weight) / (SATURATION + weight);
