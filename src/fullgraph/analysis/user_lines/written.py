@@ -199,7 +199,9 @@ class WriterFinder:
             return None
         file, node = uses[0]
         around = file.parents.get(id(node))
-        return Writer(file, around) if isinstance(around, ast.Call) else None
+        if isinstance(around, ast.Call) and around.func is node:
+            return Writer(file, around)
+        return None
 
     def _default(self, change: GuardChange) -> list[Writer] | None:
         match = _DEFAULTS.search(change.source)
