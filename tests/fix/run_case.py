@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -47,6 +48,8 @@ def load(source: str, folder: Path) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Dynamo looks up the module of a decorated function by its name.
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
