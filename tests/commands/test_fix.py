@@ -17,6 +17,7 @@ from fullgraph.fix.pipeline import FixOutcome
 from fullgraph.fix.source.edits import FileEdits, insert_lines
 from tests.conftest import Cli
 from tests.fix.reports import FIX, GUARD_FIX, VERIFICATION, fix_report, guard
+from tests.warm_cli import WarmCli
 
 PROGRAM = """\
 import numpy as np
@@ -38,6 +39,11 @@ print(compiled(torch.arange(4.0)).shape)
 
 
 @pytest.fixture
+def warm_cli(tmp_path: Path) -> WarmCli:
+    return WarmCli(tmp_path)
+
+
+@pytest.fixture
 def program(tmp_path: Path) -> Path:
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
@@ -49,8 +55,10 @@ def git(folder: Path, *args: str) -> None:
     subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True)
 
 
-def test_settings_alone_are_shown_as_lines_and_nothing_is_written(cli: Cli, program: Path) -> None:
-    done = cli("fix", "--only", "settings", program.name)
+def test_settings_alone_are_shown_as_lines_and_nothing_is_written(
+    warm_cli: WarmCli, program: Path
+) -> None:
+    done = warm_cli("fix", "--only", "settings", program.name)
     assert done.returncode == 0, done.stderr
     assert "fixed" in done.stdout
     assert "+ torch._dynamo.config.capture_scalar_outputs = True" in done.stdout
@@ -175,19 +183,19 @@ def test_a_run_with_fixes_has_the_same_output_and_no_break(cli: Cli) -> None:
     ],
 )
 def test_a_program_that_cannot_be_fixed_gets_a_clear_message(
-    cli: Cli, source: str, message: str
+    warm_cli: WarmCli, source: str, message: str
 ) -> None:
-    (cli.folder / "bad.py").write_text(source)
-    done = cli("fix", "bad.py")
+    (warm_cli.folder / "bad.py").write_text(source)
+    done = warm_cli("fix", "bad.py")
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr.split("\n")[0]
 
 
-def test_a_program_without_breaks_is_left_alone(cli: Cli) -> None:
-    (cli.folder / "good.py").write_text(
+def test_a_program_without_breaks_is_left_alone(warm_cli: WarmCli) -> None:
+    (warm_cli.folder / "good.py").write_text(
         "import torch\ntorch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))\n"
     )
-    done = cli("fix", "good.py")
+    done = warm_cli("fix", "good.py")
     assert done.returncode == 0
     assert "nothing to fix" in done.stdout

@@ -71,7 +71,7 @@ def check_session(cli: Cli) -> None:
 
 
 def test_a_program_that_compiles_nothing_gets_one_line(cli: Cli) -> None:
-    (cli.folder / "program.py").write_text("import torch._dynamo\n")
+    (cli.folder / "program.py").write_text("import gc, torch._dynamo\ngc.freeze()\n")
     ran = cli("guards", "program.py:main")
     assert ran.stderr.strip() == "fullgraph  nothing was compiled, so there are no guards"
     assert ran.returncode == 0

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import Cli
+from tests.warm_cli import WarmCli
 
 SOURCE = """
 import torch
@@ -31,25 +33,19 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def purity(*args: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "fullgraph", "purity", *args],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=folder,
-    )
+def purity(*args: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return WarmCli(folder)("purity", *args)
 
 
-def test_a_pure_function(file: Path) -> None:
-    result = purity(f"{file}:pure")
+def test_a_pure_function(file: Path, cli: Cli) -> None:
+    result = cli("purity", f"{file}:pure")
     assert result.returncode == 0
     assert "is pure" in result.stdout
     assert "run twice with inputs()" in result.stdout
 
 
 def test_an_impure_function_as_json(file: Path) -> None:
-    result = purity(f"{file}:impure", "--format", "json", "--no-run")
+    result = purity(f"{file}:impure", "--format", "json", "--no-run", folder=file.parent)
     assert result.returncode == 1
     assert json.loads(result.stdout) == {
         "function": f"{file}:impure",
@@ -63,7 +59,7 @@ def test_an_impure_function_as_json(file: Path) -> None:
 
 
 def test_an_impure_function_as_text(file: Path) -> None:
-    result = purity(f"{file}:impure")
+    result = purity(f"{file}:impure", folder=file.parent)
     assert result.returncode == 1
     assert "is not pure" in result.stdout
     assert "line 8" in result.stdout
@@ -96,6 +92,6 @@ def test_bad_input_is_one_line(file: Path, function: str, word: str) -> None:
 
 
 def test_inputs_that_raise(file: Path) -> None:
-    result = purity(f"{file}:pure", "--inputs", "(nothing,)")
+    result = purity(f"{file}:pure", "--inputs", "(nothing,)", folder=file.parent)
     assert result.returncode == 2
     assert "NameError" in result.stderr

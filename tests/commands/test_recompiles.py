@@ -44,6 +44,7 @@ def test_an_earlier_session_gets_advice_that_is_not_replayed(cli: Cli) -> None:
         "import torch\n"
         "f = torch.compile(lambda x, n: x * n, backend='eager', dynamic=False)\n"
         "for n in (2, 3, 4): f(torch.ones(3), n)\n"
+        "__import__('gc').freeze()\n"
     )
     assert cli("run", "--session", "kept", "program.py").returncode == 0
     done = cli("recompiles", "kept")
@@ -59,7 +60,9 @@ def test_an_earlier_session_gets_advice_that_is_not_replayed(cli: Cli) -> None:
 
 def test_a_program_without_recompiles_says_so_in_one_line(cli: Cli) -> None:
     (cli.folder / "program.py").write_text(
-        "import torch\ntorch.compile(lambda x: x + 1, backend='eager')(torch.ones(3))\n"
+        "import gc, torch\n"
+        "torch.compile(lambda x: x + 1, backend='eager')(torch.ones(3))\n"
+        "gc.freeze()\n"
     )
     done = cli("recompiles", "program.py")
     assert done.returncode == 0, done.stderr
@@ -80,7 +83,7 @@ def test_a_program_that_cannot_be_replayed_keeps_its_groups(
         "import os, torch\n"
         "f = torch.compile(lambda x, n: x * n, backend='eager', dynamic=False)\n"
         "for n in (2, 3, 4): f(torch.full((3,), float(os.urandom(2)[0])), n)\n"
-        f"{end}\n"
+        f"__import__('gc').freeze()\n{end}\n"
     )
     report = advice_of(cli, "program.py", code=code)
     assert why in report["not_replayed"]

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fullgraph.capture.dynamo_hooks import (
     import_dynamo,
@@ -19,6 +19,11 @@ from fullgraph.errors import CaptureError
 from fullgraph.model.events import End, Event
 from fullgraph.model.report import BreakSite, Report, RootCause, Summary
 from fullgraph.model.session import Session
+
+if TYPE_CHECKING:
+    from fullgraph.analysis.state import AnalysisState
+
+_Result = TypeVar("_Result")
 
 
 class Watch:
@@ -70,17 +75,29 @@ class Watch:
     @property
     def summary(self) -> Summary:
         """The counts of the report."""
-        return self.report().summary
+        from fullgraph.analysis.summary import summarize
+
+        return self._result(summarize)
 
     @property
     def causes(self) -> tuple[RootCause, ...]:
         """The root causes, the most urgent first."""
-        return self.report().causes
+        from fullgraph.analysis.causes import rank_causes
+
+        return self._result(rank_causes)
 
     @property
     def sites(self) -> tuple[BreakSite, ...]:
         """All break sites, by location."""
-        return self.report().sites
+        from fullgraph.analysis.sites import list_sites
+
+        return self._result(list_sites)
+
+    def _result(self, analysis: Callable[[AnalysisState], _Result]) -> _Result:
+        """Return the result of one analysis pass, without the rest of the report."""
+        from fullgraph.analysis.state import AnalysisState
+
+        return AnalysisState([self.session()]).result(analysis)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session to a file that `fullgraph report` reads."""

@@ -39,10 +39,12 @@ def main() -> None:
         request = json.decode(line, type=ReplayRequest)
         _wait(_fork(request, replies), request)
         os.write(replies, b"ended\n")
+    _leave()
 
 
-def _leave(_number: int, _frame: object) -> None:
-    sys.exit()
+def _leave(*_: object) -> None:
+    # Python itself would look at every object of torch before it ends, which takes a second.
+    os._exit(0)
 
 
 def _fork(request: ReplayRequest, replies: int) -> int:

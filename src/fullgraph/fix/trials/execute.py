@@ -162,7 +162,7 @@ class TrialExecution:
         """Call compiled code with varied inputs; return the number of break sites met."""
         with Watch() as watch:
             self._run_compiled(recorded=False)
-        return watch.report().summary.sites
+        return watch.summary.sites
 
     def _run_compiled(self, *, recorded: bool) -> None:
         for sample in self._samples:
@@ -177,7 +177,7 @@ class TrialExecution:
                 for sample in self._samples:
                     if sample.recorded:
                         self._run_sample(sample)
-        summary = watch.report().summary
+        summary = watch.summary
         self._recompiled = summary.compiles + summary.refused
 
     def _run_sample(self, sample: Sample) -> CallOutcome:

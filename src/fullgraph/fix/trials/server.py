@@ -13,7 +13,6 @@ be forked. The second form is for that case: it runs the program and executes on
 
 from __future__ import annotations
 
-import gc
 import os
 import select
 import signal
@@ -130,5 +129,3 @@ def _reply(pipe: int, message: Struct | int) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1:])
-    # Python then ends without looking at every object of torch, which takes a second.
-    gc.freeze()
