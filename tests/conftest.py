@@ -88,3 +88,11 @@ class Cli:
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
     return Cli(tmp_path)
+
+
+@pytest.fixture
+def warm_cli(tmp_path: Path) -> Cli:
+    """Return what runs `fullgraph` without starting Python or importing torch."""
+    from tests.warm_cli import WarmCli
+
+    return WarmCli(tmp_path)

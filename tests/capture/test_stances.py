@@ -113,16 +113,15 @@ def test_the_default_stance_is_no_finding() -> None:
     assert session.report().stances == ()
 
 
-def test_run_and_a_saved_report_name_the_line(cli: Cli) -> None:
-    (cli.folder / "script.py").write_text(
+def test_run_and_a_saved_report_name_the_line(warm_cli: Cli) -> None:
+    (warm_cli.folder / "script.py").write_text(
         "import torch\n"
         "f = torch.compile(lambda x: x + 1, backend='eager')\n"
         "with torch.compiler.set_stance('force_eager'):\n"
         "    f(torch.ones(3))\n"
-        "__import__('gc').freeze()\n"
     )
-    result = cli("run", "--format", "json", "-o", "report.json", "script.py")
+    result = warm_cli("run", "--format", "json", "-o", "report.json", "script.py")
     assert result.returncode == 0
-    report = load_report(cli.folder / "report.json")
+    report = load_report(warm_cli.folder / "report.json")
     assert stances_of(report) == [("force_eager", 3)]
-    assert "set_stance" in cli("report").stdout
+    assert "set_stance" in warm_cli("report").stdout

@@ -198,18 +198,18 @@ def test_verification_finds_what_is_wrong(
     assert any(complaint in failure for failure in failures), failures
 
 
-def test_check_records_verdicts(cli: Cli, tmp_path: Path) -> None:
+def test_check_records_verdicts(warm_cli: Cli, tmp_path: Path) -> None:
     release = base_of(str(torch_version()))
     (tmp_path / f"{release}.json").write_text('{"GB9998": {"outcome": "holds"}}')
-    result = cli("catalog", "check", "gb0170", "GB0059_open", "--record", str(tmp_path))
+    result = warm_cli("catalog", "check", "gb0170", "GB0059_open", "--record", str(tmp_path))
     assert result.returncode == 0, result.stderr
     # A verdict on an example that no longer exists is removed.
     found = read_verdicts(tmp_path / f"{release}.json")
     assert found == {"GB0059_open": Verdict("holds"), "GB0170": Verdict("holds")}
 
 
-def test_the_command_runs_an_example(cli: Cli) -> None:
-    result = cli("catalog", "run", "gb0170")
+def test_the_command_runs_an_example(warm_cli: Cli) -> None:
+    result = warm_cli("catalog", "run", "gb0170")
     assert result.returncode == 0, result.stderr
     assert "if scores.sum() > 0:" in result.stdout
     assert "1 root cause, 1 break site" in result.stdout

@@ -17,7 +17,6 @@ from fullgraph.fix.pipeline import FixOutcome
 from fullgraph.fix.source.edits import FileEdits, insert_lines
 from tests.conftest import Cli
 from tests.fix.reports import FIX, GUARD_FIX, VERIFICATION, fix_report, guard
-from tests.warm_cli import WarmCli
 
 PROGRAM = """\
 import numpy as np
@@ -39,11 +38,6 @@ print(compiled(torch.arange(4.0)).shape)
 
 
 @pytest.fixture
-def warm_cli(tmp_path: Path) -> WarmCli:
-    return WarmCli(tmp_path)
-
-
-@pytest.fixture
 def program(tmp_path: Path) -> Path:
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
@@ -56,7 +50,7 @@ def git(folder: Path, *args: str) -> None:
 
 
 def test_settings_alone_are_shown_as_lines_and_nothing_is_written(
-    warm_cli: WarmCli, program: Path
+    warm_cli: Cli, program: Path
 ) -> None:
     done = warm_cli("fix", "--only", "settings", program.name)
     assert done.returncode == 0, done.stderr
@@ -82,27 +76,27 @@ def adds_up(report: dict[str, Any]) -> None:
         assert fix["diff"] or fix["settings"] or fix["kind"] == "guard"
 
 
-def test_apply_and_undo(cli: Cli, program: Path) -> None:
-    refused = cli("fix", "--apply", program.name)
+def test_apply_and_undo(warm_cli: Cli, program: Path) -> None:
+    refused = warm_cli("fix", "--apply", program.name)
     assert refused.returncode == 2
     assert "git" in refused.stderr
     assert program.read_text() == PROGRAM
-    git(cli.folder, "init")
-    git(cli.folder, "add", "program.py")
-    git(cli.folder, "commit", "-m", "first")
-    applied = cli("fix", "--format", "json", "-o", "fix.json", program.name, "--apply")
+    git(warm_cli.folder, "init")
+    git(warm_cli.folder, "add", "program.py")
+    git(warm_cli.folder, "commit", "-m", "first")
+    applied = warm_cli("fix", "--format", "json", "-o", "fix.json", program.name, "--apply")
     assert applied.returncode == 0, applied.stderr
-    adds_up(json.loads((cli.folder / "fix.json").read_text()))
+    adds_up(json.loads((warm_cli.folder / "fix.json").read_text()))
     text = program.read_text()
     assert "torch._dynamo.config.capture_scalar_outputs = True" in text
     assert "# up to a multiple of both" in text
     # What was verified holds for the written file.
-    report = cli("run", "--format", "json", "-o", "after.json", program.name)
+    report = warm_cli("run", "--format", "json", "-o", "after.json", program.name)
     assert report.returncode == 0, report.stderr
-    assert json.loads((cli.folder / "after.json").read_text())["summary"]["sites"] == 0
-    assert cli("fix", "--undo").returncode == 0
+    assert json.loads((warm_cli.folder / "after.json").read_text())["summary"]["sites"] == 0
+    assert warm_cli("fix", "--undo").returncode == 0
     assert program.read_text() == PROGRAM
-    again = cli("fix", "--undo")
+    again = warm_cli("fix", "--undo")
     assert again.returncode == 2
     assert "there is nothing to revert" in again.stderr
 
@@ -183,7 +177,7 @@ def test_a_run_with_fixes_has_the_same_output_and_no_break(cli: Cli) -> None:
     ],
 )
 def test_a_program_that_cannot_be_fixed_gets_a_clear_message(
-    warm_cli: WarmCli, source: str, message: str
+    warm_cli: Cli, source: str, message: str
 ) -> None:
     (warm_cli.folder / "bad.py").write_text(source)
     done = warm_cli("fix", "bad.py")
@@ -192,7 +186,7 @@ def test_a_program_that_cannot_be_fixed_gets_a_clear_message(
     assert "Traceback" not in done.stderr.split("\n")[0]
 
 
-def test_a_program_without_breaks_is_left_alone(warm_cli: WarmCli) -> None:
+def test_a_program_without_breaks_is_left_alone(warm_cli: Cli) -> None:
     (warm_cli.folder / "good.py").write_text(
         "import torch\ntorch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))\n"
     )

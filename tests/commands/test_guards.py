@@ -31,14 +31,13 @@ for size in (2, 3):
     torch.compile(helper, backend="eager")(torch.ones(size), torch.ones(size))
 torch._dynamo.reset()
 print("done")
-__import__("gc").freeze()
 raise SystemExit(3)
 """
 
 
-def test_the_guards_of_a_program_are_shown_by_function(cli: Cli) -> None:
-    (cli.folder / "program.py").write_text(PROGRAM)
-    ran = cli("guards", "--session", "kept", "program.py")
+def test_the_guards_of_a_program_are_shown_by_function(warm_cli: Cli) -> None:
+    (warm_cli.folder / "program.py").write_text(PROGRAM)
+    ran = warm_cli("guards", "--session", "kept", "program.py")
     assert (ran.stdout, ran.returncode) == ("done\n", 3)
     assert "2 compiled functions" in ran.stderr
     assert "Model.forward()  program.py:9" in ran.stderr
@@ -47,22 +46,22 @@ def test_the_guards_of_a_program_are_shown_by_function(cli: Cli) -> None:
     assert (
         "helper()  x: size(0) dynamic since compile 1/1 (2 → 3), because it changed" in ran.stderr
     )
-    check_session(cli)
+    check_session(warm_cli)
 
 
-def check_session(cli: Cli) -> None:
-    shown = cli("guards", "--format", "json", "kept")
+def check_session(warm_cli: Cli) -> None:
+    shown = warm_cli("guards", "--format", "json", "kept")
     functions: list[dict[str, Any]] = json.loads(shown.stdout)["functions"]
     # The most expensive guards come first, so the order depends on measured times.
     by_name = {each["qualified"]: each for each in functions}
     assert by_name.keys() == {"Model.forward", "helper"}
     (compiled,) = by_name["Model.forward"]["compiles"]
     assert compiled["guards"] == sum(len(group["guards"]) for group in compiled["groups"])
-    one = cli("guards", "--all", "kept:helper")
+    one = warm_cli("guards", "--all", "kept:helper")
     assert "[1/0]" in one.stdout
     assert "Model.forward" not in one.stdout
     assert "check_tensor(L['y']" in one.stdout
-    unknown = cli("guards", "kept:missing")
+    unknown = warm_cli("guards", "kept:missing")
     assert unknown.returncode == 2
     (line,) = unknown.stderr.splitlines()
     message, names = line.split("; there are: ")
@@ -70,9 +69,9 @@ def check_session(cli: Cli) -> None:
     assert set(names.split(", ")) == {"Model.forward", "helper"}
 
 
-def test_a_program_that_compiles_nothing_gets_one_line(cli: Cli) -> None:
-    (cli.folder / "program.py").write_text("import gc, torch._dynamo\ngc.freeze()\n")
-    ran = cli("guards", "program.py:main")
+def test_a_program_that_compiles_nothing_gets_one_line(warm_cli: Cli) -> None:
+    (warm_cli.folder / "program.py").write_text("import torch._dynamo\n")
+    ran = warm_cli("guards", "program.py:main")
     assert ran.stderr.strip() == "fullgraph  nothing was compiled, so there are no guards"
     assert ran.returncode == 0
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Cli
-from tests.warm_cli import WarmCli
 
 SOURCE = """
 import torch
@@ -33,10 +31,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def purity(*args: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return WarmCli(folder)("purity", *args)
-
-
 def test_a_pure_function(file: Path, cli: Cli) -> None:
     result = cli("purity", f"{file}:pure")
     assert result.returncode == 0
@@ -44,8 +38,8 @@ def test_a_pure_function(file: Path, cli: Cli) -> None:
     assert "run twice with inputs()" in result.stdout
 
 
-def test_an_impure_function_as_json(file: Path) -> None:
-    result = purity(f"{file}:impure", "--format", "json", "--no-run", folder=file.parent)
+def test_an_impure_function_as_json(file: Path, warm_cli: Cli) -> None:
+    result = warm_cli("purity", f"{file}:impure", "--format", "json", "--no-run")
     assert result.returncode == 1
     assert json.loads(result.stdout) == {
         "function": f"{file}:impure",
@@ -58,8 +52,8 @@ def test_an_impure_function_as_json(file: Path) -> None:
     }
 
 
-def test_an_impure_function_as_text(file: Path) -> None:
-    result = purity(f"{file}:impure", folder=file.parent)
+def test_an_impure_function_as_text(file: Path, warm_cli: Cli) -> None:
+    result = warm_cli("purity", f"{file}:impure")
     assert result.returncode == 1
     assert "is not pure" in result.stdout
     assert "line 8" in result.stdout
@@ -67,8 +61,8 @@ def test_an_impure_function_as_text(file: Path) -> None:
     assert "produces output" in result.stdout
 
 
-def test_a_module_of_the_current_folder(file: Path) -> None:
-    result = purity("program:pure", "--inputs", "(torch.zeros(1),)", folder=file.parent)
+def test_a_module_of_the_current_folder(file: Path, warm_cli: Cli) -> None:
+    result = warm_cli("purity", "program:pure", "--inputs", "(torch.zeros(1),)")
     assert result.returncode == 0
 
 
@@ -83,15 +77,15 @@ def test_a_module_of_the_current_folder(file: Path) -> None:
         ("bad.py:f", "not valid Python"),
     ],
 )
-def test_bad_input_is_one_line(file: Path, function: str, word: str) -> None:
+def test_bad_input_is_one_line(file: Path, warm_cli: Cli, function: str, word: str) -> None:
     (file.parent / "bad.py").write_text("def f(:\n")
-    result = purity(function, folder=file.parent)
+    result = warm_cli("purity", function)
     assert result.returncode == 2
     assert word in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_inputs_that_raise(file: Path) -> None:
-    result = purity(f"{file}:pure", "--inputs", "(nothing,)", folder=file.parent)
+def test_inputs_that_raise(file: Path, warm_cli: Cli) -> None:
+    result = warm_cli("purity", f"{file}:pure", "--inputs", "(nothing,)")
     assert result.returncode == 2
     assert "NameError" in result.stderr

@@ -39,17 +39,16 @@ def test_remedies_are_replayed_and_written(cli: Cli) -> None:
     assert file.read_text() == PROGRAM
 
 
-def test_an_earlier_session_gets_advice_that_is_not_replayed(cli: Cli) -> None:
-    (cli.folder / "program.py").write_text(
+def test_an_earlier_session_gets_advice_that_is_not_replayed(warm_cli: Cli) -> None:
+    (warm_cli.folder / "program.py").write_text(
         "import torch\n"
         "f = torch.compile(lambda x, n: x * n, backend='eager', dynamic=False)\n"
         "for n in (2, 3, 4): f(torch.ones(3), n)\n"
-        "__import__('gc').freeze()\n"
     )
-    assert cli("run", "--session", "kept", "program.py").returncode == 0
-    done = cli("recompiles", "kept")
+    assert warm_cli("run", "--session", "kept", "program.py").returncode == 0
+    done = warm_cli("recompiles", "kept")
     assert done.returncode == 0, done.stderr
-    applied = cli("recompiles", "--apply", "1", "--force", "kept")
+    applied = warm_cli("recompiles", "--apply", "1", "--force", "kept")
     assert applied.returncode == 2
     assert applied.stderr.endswith("nothing was written; name the program instead of the session\n")
     text = " ".join(done.stdout.split())
@@ -58,13 +57,11 @@ def test_an_earlier_session_gets_advice_that_is_not_replayed(cli: Cli) -> None:
     assert "TORCH_COMPILE_DYNAMIC_SOURCES" in text
 
 
-def test_a_program_without_recompiles_says_so_in_one_line(cli: Cli) -> None:
-    (cli.folder / "program.py").write_text(
-        "import gc, torch\n"
-        "torch.compile(lambda x: x + 1, backend='eager')(torch.ones(3))\n"
-        "gc.freeze()\n"
+def test_a_program_without_recompiles_says_so_in_one_line(warm_cli: Cli) -> None:
+    (warm_cli.folder / "program.py").write_text(
+        "import torch\ntorch.compile(lambda x: x + 1, backend='eager')(torch.ones(3))\n"
     )
-    done = cli("recompiles", "program.py")
+    done = warm_cli("recompiles", "program.py")
     assert done.returncode == 0, done.stderr
     assert done.stderr.split("\n") == ["fullgraph  no recompiles; 1 compile", ""]
 
@@ -77,15 +74,15 @@ def test_a_program_without_recompiles_says_so_in_one_line(cli: Cli) -> None:
     ],
 )
 def test_a_program_that_cannot_be_replayed_keeps_its_groups(
-    cli: Cli, end: str, why: str, code: int
+    warm_cli: Cli, end: str, why: str, code: int
 ) -> None:
-    (cli.folder / "program.py").write_text(
+    (warm_cli.folder / "program.py").write_text(
         "import os, torch\n"
         "f = torch.compile(lambda x, n: x * n, backend='eager', dynamic=False)\n"
         "for n in (2, 3, 4): f(torch.full((3,), float(os.urandom(2)[0])), n)\n"
-        f"__import__('gc').freeze()\n{end}\n"
+        f"{end}\n"
     )
-    report = advice_of(cli, "program.py", code=code)
+    report = advice_of(warm_cli, "program.py", code=code)
     assert why in report["not_replayed"]
     (advice,) = report["groups"]
     assert advice["group"]["values"] == ["2", "3", "4"]

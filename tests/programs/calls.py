@@ -1,7 +1,6 @@
 """Compiled functions that are called in every way that a program may call them."""
 
 import copy
-import gc
 import io
 import pickle
 import threading
@@ -69,6 +68,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-# Python then ends without looking at every object of torch, which takes a second.
-gc.freeze()

@@ -1,7 +1,5 @@
 """Recompiles about values that several lines may have written; the comments name the right ones."""
 
-import gc
-
 import neighbour
 import torch
 from torch import Tensor, nn
@@ -125,6 +123,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-# Python then ends without looking at every object of torch, which takes a second.
-gc.freeze()

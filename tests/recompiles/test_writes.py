@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from fullgraph.capture.measures import MEASURE_VARIABLE
 from fullgraph.model.events import Recompile, Write
 from fullgraph.model.session import Session, load_all
 from fullgraph.recompiles.writes import add_writes, find_writes
-from tests.conftest import PROGRAMS, Cli
+from tests.conftest import PROGRAMS
+from tests.warm_cli import WarmCli, start_process
 
 PROGRAM = PROGRAMS / "writes.py"
 
@@ -42,7 +44,7 @@ def lines_of(sessions: Sequence[Session], source: str) -> UserLines:
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory: pytest.TempPathFactory) -> list[Session]:
     folder = tmp_path_factory.mktemp("captured")
-    cli = Cli(folder)
+    cli = WarmCli(folder)
     cli.environment[MEASURE_VARIABLE] = "calls"
     ran = cli("run", "--session", "session", str(PROGRAM))
     assert ran.returncode == 0, ran.stderr
@@ -54,7 +56,9 @@ def observed(
     captured: list[Session], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Session, ...]:
     folder = tmp_path_factory.mktemp("observed")
-    return find_writes([str(PROGRAM)], captured, folder, seconds=300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", start_process)
+        return find_writes([str(PROGRAM)], captured, folder, seconds=300)
 
 
 @pytest.mark.parametrize(

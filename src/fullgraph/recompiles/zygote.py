@@ -39,12 +39,10 @@ def main() -> None:
         request = json.decode(line, type=ReplayRequest)
         _wait(_fork(request, replies), request)
         os.write(replies, b"ended\n")
-    _leave()
 
 
-def _leave(*_: object) -> None:
-    # Python itself would look at every object of torch before it ends, which takes a second.
-    os._exit(0)
+def _leave(_number: int, _frame: object) -> None:
+    sys.exit()
 
 
 def _fork(request: ReplayRequest, replies: int) -> int:
@@ -88,4 +86,8 @@ def _write_outcome(request: ReplayRequest, outcome: ReplayOutcome) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    finally:
+        # Python itself would look at every object of torch before it ends, which takes a second.
+        os._exit(0)

@@ -9,7 +9,8 @@ from fullgraph.capture.measures import MEASURE_VARIABLE
 from fullgraph.capture.measures.calls import SINGLE_CALLS, CallWriter
 from fullgraph.model.events import Call, Code, Event, Frame
 from fullgraph.model.session import load_all
-from tests.conftest import PROGRAMS, Cli
+from tests.conftest import PROGRAMS
+from tests.warm_cli import WarmCli
 
 PROGRAM = PROGRAMS / "calls.py"
 
@@ -22,7 +23,7 @@ def line_of(text: str) -> int:
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
     folder = tmp_path_factory.mktemp("calls")
-    cli = Cli(folder)
+    cli = WarmCli(folder)
     cli.environment[MEASURE_VARIABLE] = "calls"
     ran = cli("run", "--session", "session", str(PROGRAM))
     assert ran.returncode == 0, ran.stderr

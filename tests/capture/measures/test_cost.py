@@ -8,13 +8,14 @@ import pytest
 
 from fullgraph.model.cost import CausePrice, CostReport
 from fullgraph.model.report import Report, load_report
-from tests.conftest import PROGRAMS, Cli
+from tests.conftest import PROGRAMS
+from tests.warm_cli import WarmCli
 
 PROGRAM = PROGRAMS / "cost.py"
 
 
 def run(folder: Path, calls: int) -> tuple[Report, CostReport]:
-    cli = Cli(folder)
+    cli = WarmCli(folder)
     options = ("run", "--cost", "--format", "json", "-o", "report.json")
     ran = cli(*options, str(PROGRAM), str(calls))
     assert ran.returncode == 0, ran.stderr
