@@ -32,7 +32,7 @@ lint: $(READY)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
-	$(BIN)/mypy tools
+	$(BIN)/mypy tools bench
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms \

@@ -36,7 +36,7 @@ def main() -> bool:
         f"explain_startup: {ours * 1000:.0f} ms, {ours / theirs:.2f} times the "
         f"{theirs * 1000:.0f} ms of importing click and rich (at most {MOST})"
     )
-    return ours / theirs <= MOST
+    return bool(ours / theirs <= MOST)
 
 
 def _seconds(command: list[str], environment: dict[str, str]) -> float:

@@ -43,25 +43,25 @@ class Result(NamedTuple):
     seconds: float
     error: str = ""
 
-    def count(self, name: str, when: str) -> int:
+    def number(self, name: str, when: str) -> int:
         return int(self.report["summary"][name][when]) if self.report else 0
 
     def change(self, name: str) -> str:
         if self.report is None:
             return self.error
-        return f"{self.count(name, 'before')} → {self.count(name, 'after')}"
+        return f"{self.number(name, 'before')} → {self.number(name, 'after')}"
 
     @property
     def broke(self) -> bool:
-        return self.count("sites", "before") > 0
+        return self.number("sites", "before") > 0
 
     @property
     def fixed(self) -> bool:
         return (
             self.report is not None
             and bool(self.report["summary"]["verified"])
-            and not self.count("sites", "after")
-            and not self.count("skipped_frames", "after")
+            and not self.number("sites", "after")
+            and not self.number("skipped_frames", "after")
         )
 
     @property
@@ -155,8 +155,8 @@ def _show(result: Result) -> Result:
 
 def _verdict(results: list[Result]) -> bool:
     breaking = [each for each in results if each.broke]
-    before = sum(each.count("sites", "before") for each in breaking)
-    after = sum(each.count("sites", "after") for each in breaking)
+    before = sum(each.number("sites", "before") for each in breaking)
+    after = sum(each.number("sites", "after") for each in breaking)
     fixed = sum(each.fixed for each in breaking)
     slow = [each.model for each in results if each.seconds > _LIMIT]
     print(

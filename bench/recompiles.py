@@ -135,7 +135,9 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 def _judge(program: Program, advice: list[dict[str, Any]], calls: tuple[str, ...]) -> Result:
     found = _recompile_programs.matched(program, advice)
-    facts, lines, wrong = [], [], []
+    facts: list[str] = []
+    lines: list[str] = []
+    wrong: list[str] = []
     for expected, index in zip(program.groups, found, strict=True):
         if index is None:
             facts.append(f"missing: {expected['kind']} of {expected.get('name', 'torch')}")

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from bench._timing import verdict
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
-DESKTOP = {"width": 1366, "height": 768}
-PHONE = {"width": 390, "height": 844}
+DESKTOP: ViewportSize = {"width": 1366, "height": 768}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 FOLD = 600
 LEAST_ABOVE_FOLD = 0.95
 SMALLEST_TEXT = 14
@@ -90,15 +90,15 @@ def _layouts(files: list[Path], chromium: str) -> Iterable[_Layout]:
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        page = browser.new_page(viewport={**DESKTOP})
+        page = browser.new_page(viewport=DESKTOP)
         yield from (_layout(page, file) for file in files)
         browser.close()
 
 
 def _layout(page: Page, file: Path) -> _Layout:
-    page.set_viewport_size({**DESKTOP})
+    page.set_viewport_size(DESKTOP)
     page.goto(file.as_uri())
     first_code, small = page.evaluate(FIRST_CODE), page.evaluate(SMALL_TEXT, SMALLEST_TEXT)
-    page.set_viewport_size({**PHONE})
+    page.set_viewport_size(PHONE)
     small += page.evaluate(SMALL_TEXT, SMALLEST_TEXT)
     return _Layout(file.name, first_code, small, page.evaluate(OVERFLOWS))
