@@ -29,9 +29,10 @@
     return text.match(/[\p{L}\p{N}_]+(?:\+\+)?/gu) || [];
   }
 
-  /* Names with dots, such as `time.time`. */
-  function dottedIn(text) {
-    return (text.match(/[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)+/gu) || []).map((name) => name.toLowerCase());
+  /* Names that are more than their words: with dots, such as `time.time`, or in place, such as `set_`. */
+  function namesIn(text) {
+    const found = text.match(/[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)+|\p{L}[\p{L}\p{N}_]*_(?![\p{L}\p{N}_])/gu);
+    return (found || []).map((name) => name.toLowerCase());
   }
 
   /* The words of a text with how much they count. */
@@ -45,7 +46,7 @@
       const parts = token.split(/_+|(?<=[a-z0-9])(?=[A-Z])/).filter((part) => part.length > 1);
       if (parts.length > 1) found.push(...parts.map((part) => [part.toLowerCase(), PART]));
     }
-    if (text.includes(".")) for (const name of dottedIn(text)) found.push([name, 1]);
+    if (/[._]/.test(text)) for (const name of namesIn(text)) found.push([name, 1]);
     return found;
   }
 
@@ -235,7 +236,7 @@
     /* The words of a query that count, with their weights and what else they can mean. */
     terms(text) {
       const plain = tokensOf(text).map((each) => each.toLowerCase().replace(/^_+|_+$/g, "")).filter(Boolean);
-      const names = dottedIn(text).filter((name) => this.postings.has(name));
+      const names = namesIn(text).filter((name) => this.postings.has(name));
       const written = [...new Set([...plain.slice(0, 300).flatMap((word) => this.orParts(word)), ...names])];
       const all = written.map((word) => {
         const stem = stemmed(word);
@@ -301,7 +302,7 @@
       if (titled) titled.score *= 3; // somebody who writes a title wants that page
       isFar &&= terms.some(({ weight }) => weight >= KEYWORD);
       const found = [...scores.values()].map(({ number, score, covered }) => ({
-        number, isFar, score: score * (covered / total) ** 1.5 * this.likelihood(number),
+        number, isFar, score: score * (covered / total) ** 1.2 * this.likelihood(number),
       }));
       found.sort((a, b) => b.score - a.score || a.number - b.number);
       const least = found.length ? 0.12 * found[0].score : 0;
