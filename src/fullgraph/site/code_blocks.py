@@ -86,11 +86,12 @@ def code_pair(before: str, after: str, name: str) -> Pair:
     """Return both blocks as HTML. `name` is the new name of the function, which is not a change."""
     taken, put = _changed_lines(_lines(before), _lines(after, name))
     return Pair(
-        code_block(before, taken, "del"), code_block(after, put, "ins"), _size(before, after)
+        code_block(before, taken, "del"), code_block(after, put, "ins"), pair_size(before, after)
     )
 
 
-def _size(before: str, after: str) -> str:
+def pair_size(before: str, after: str) -> str:
+    """Return in which windows two blocks fit side by side: narrow, medium or wide ones."""
     longest = max(map(len, [*before.splitlines(), *after.splitlines()]), default=0)
     if longest <= _FITS_A_NARROW_COLUMN:
         return "narrow"

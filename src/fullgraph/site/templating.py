@@ -39,6 +39,9 @@ _SENTENCE = re.compile(
     r"|(?P<link>https?://[^\s<>\"'`‹]*[^\s<>\"'`‹.,;:)\]])"
 )
 
+# Long names may be broken before their parts.
+_BREAKABLE = re.compile(r"(?<=[\w)])([/._])(?=\w)(?![^<]*>)")
+_LONG_NAME = 24
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
 
 
@@ -123,8 +126,7 @@ def terminal(text: str) -> Markup:
 @cache
 def label(text: str) -> Markup:
     """Return a name, such as a type, as HTML; most of it is code, so code is not marked."""
-    # Long names may be broken before their parts.
-    return Markup(re.sub(r"(?<=[\w)])([/._])(?=\w)(?![^<]*>)", r"\1<wbr>", _inline(text, _MARKED)))
+    return Markup(_BREAKABLE.sub(r"\1<wbr>", _inline(text, _MARKED)))
 
 
 def _inline(text: str, special: re.Pattern[str]) -> str:
@@ -143,6 +145,8 @@ def _special(match: re.Match[str]) -> str:
     text = escape(match[match.lastgroup or 0])
     if match.lastgroup == "link":
         return f'<a href="{text}">{text}</a>'
+    if len(text) > _LONG_NAME and "‹" not in text:
+        text = _BREAKABLE.sub(r"\1<wbr>", text)
     # Placeholders inside code are marked too.
     return f"<code>{_PLACEHOLDER_ONLY.sub(_placeholder, text)}</code>"
 

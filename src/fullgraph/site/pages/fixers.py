@@ -10,7 +10,7 @@ from markupsafe import Markup
 from fullgraph.fix.fixers._cases import Case
 from fullgraph.fix.fixers._pages import FixerPage
 from fullgraph.model.fix_kinds import Kind
-from fullgraph.site.code_blocks import code_block, diff_block
+from fullgraph.site.code_blocks import code_block, diff_block, pair_size
 from fullgraph.site.labels import KIND, SAFETY, capital
 from fullgraph.site.model import SiteData, fixer_path
 from fullgraph.site.pages import Output
@@ -25,6 +25,8 @@ class _Example(NamedTuple):
     program: Markup
     # None if the fixer declines.
     diff: Markup | None
+    # Of both blocks: see `pair_size`.
+    size: str
 
 
 def outputs(site: SiteData) -> Iterator[Output]:
@@ -44,7 +46,7 @@ def outputs(site: SiteData) -> Iterator[Output]:
         path = fixer_path(fixer.name)
         breaks = [site.breaks[each] for each in fixer.ids if each in site.breaks]
         categories = [(each, titles[each]) for each in fixer.categories if each in titles]
-        shown = [(each.id, each.page.type, each.status) for each in breaks]
+        shown = [(each.id, each.page.type, each.status, each.marks) for each in breaks]
         values = _values(fixer) | {"breaks": breaks, "categories": categories}
         yield Output(
             path,
@@ -80,4 +82,4 @@ def _anchor(heading: str) -> str:
 
 def _example(case: Case) -> _Example:
     diff = diff_block(case.diff) if case.diff else None
-    return _Example(case, code_block(case.code), diff)
+    return _Example(case, code_block(case.code), diff, pair_size(case.code, case.diff or ""))
