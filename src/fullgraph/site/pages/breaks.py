@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -15,11 +16,12 @@ from fullgraph.catalog.parse import Example, Fix
 from fullgraph.site import labels as labels
 from fullgraph.site.charts import history_chart, history_text
 from fullgraph.site.code_blocks import Pair, code_block, code_pair
+from fullgraph.site.markdown import to_html
 from fullgraph.site.model import BreakPage, SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.placeholders import plain
 from fullgraph.site.run_on import run_sentence, upgrade_sentence
-from fullgraph.site.templating import PageFrame, frame_of, renderer
+from fullgraph.site.templating import PageFrame, frame_of, prose, renderer
 
 _Neighbor = tuple[str, str] | None
 # How registry/pages.py joins the texts that torch chooses from.
@@ -82,9 +84,8 @@ def _render(
 def _values(each: BreakPage, site: SiteData) -> dict[str, Any]:
     page = each.page
     example = _shown(each.example, each) if each.example else None
-    lead, why = _lead_and_why(each)
-    if not why and each.worded:
-        why = _nature_of(each.page.category, site)
+    lead, own = _lead_and_why(each)
+    why = Markup("<p>{}</p>").format(prose(own)) if own else _html(_nature_of(each.page.category, site))
     texts, more = _message_texts(each)
     ways = _ways(each, example, site.shared_hints)
     return {
@@ -123,7 +124,7 @@ def _description(each: BreakPage, lead: str) -> str:
 
 
 def _lead_and_why(each: BreakPage) -> tuple[str, str]:
-    """Return what the break is, in one sentence, and why it happens in Markdown, if we say so."""
+    """Return what the break is, in one sentence, and why it happens, if the example says so."""
     if each.example:
         return labels.first_sentence(each.example.how)
     if not each.worded:
@@ -138,6 +139,12 @@ def _nature_of(category: str, site: SiteData) -> str:
     text = next((each.text for each in site.categories if each.name == category), "")
     paragraphs = [part for part in text.split("\n\n") if not part.lstrip().startswith("#")]
     return paragraphs[0] if paragraphs else ""
+
+
+@cache
+def _html(text: str) -> Markup:
+    # Many breaks share the text of a category.
+    return Markup(to_html(text))
 
 
 def _shown(example: Example, each: BreakPage) -> _Example:
