@@ -76,7 +76,7 @@
   }
 
   function apply(select) {
-    // The options are "all releases" and then the releases, newest first.
+    // The options are "all" and then the releases, newest first.
     const releases = [...select.options].slice(1).map((option) => option.value).reverse();
     const index = releases.indexOf(select.value);
     document.querySelectorAll("[data-marks]").forEach((each) => {

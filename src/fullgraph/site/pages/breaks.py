@@ -66,7 +66,7 @@ def outputs(site: SiteData) -> Iterator[Output]:
     names: list[_Neighbor] = [(each.id, each.page.type) for each in breaks]
     for each, before, after in zip(breaks, [None, *names], [*names[1:], None], strict=False):
         general = tuple(hint in site.shared_hints for hint in each.page.hints)
-        marks = [site.breaks[other.id].marks for other in each.related]
+        marks = [_marks(other.id, site) for other in each.related]
         nature = _nature_of(each.page.category, site)
         facts = (frame, each.facts(), before, after, general, marks, nature)
         yield Output(each.path, facts, _render(each, frame, site, before, after))
@@ -85,7 +85,8 @@ def _values(each: BreakPage, site: SiteData) -> dict[str, Any]:
     page = each.page
     example = _shown(each.example, each) if each.example else None
     lead, own = _lead_and_why(each)
-    why = Markup("<p>{}</p>").format(prose(own)) if own else _html(_nature_of(each.page.category, site))
+    nature = _nature_of(page.category, site)
+    why = Markup("<p>{}</p>").format(prose(own)) if own else _html(nature)
     texts, more = _message_texts(each)
     ways = _ways(each, example, site.shared_hints)
     return {
@@ -113,9 +114,14 @@ def _values(each: BreakPage, site: SiteData) -> dict[str, Any]:
         "history": history_text(each.history),
         "places": page.call_sites or page.earlier_call_sites,
         "places_release": _places_release(each),
-        "marks_of": lambda identifier: site.breaks[identifier].marks,
+        "related": [(other, _marks(other.id, site)) for other in each.related],
         "contents": _contents(each, has_ways=bool(ways), has_why=bool(why or (example and texts))),
     }
+
+
+def _marks(identifier: str, site: SiteData) -> str:
+    other = site.breaks.get(identifier)
+    return other.marks if other else ""
 
 
 def _description(each: BreakPage, lead: str) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from fullgraph.site.model import Change, Release, SiteData
 from fullgraph.site.pages import Output
+from fullgraph.site.placeholders import plain
 
 # Without a URL in the settings, the ids of entries must still be unique.
 _NO_URL = "tag:fullgraph.invalid,2025:"
@@ -116,7 +117,7 @@ def _content(release: Release, address: str) -> str:
 def _item(change: Change, address: str) -> str:
     what = f" ({', '.join(change.what)})" if change.what else ""
     link = f"{address}gb/{change.id.lower()}.html"
-    return f'<li><a href="{link}">{change.id}</a> {_text(change.type)}{what}</li>'
+    return f'<li><a href="{link}">{change.id}</a> {_text(plain(change.type))}{what}</li>'
 
 
 def day_of(release: Release, site: SiteData) -> str:
