@@ -150,14 +150,17 @@ def test_an_example_says_where_it_was_run_and_what_differs() -> None:
 
 def test_an_upgrade_is_said_to_help_only_if_it_was_tried(installed_site: SiteData) -> None:
     each = installed_site.breaks["GB0170"]
-    assert upgrade_sentence(each) == ""
 
-    def said(outcome: Outcome) -> str:
-        page = replace(each.page, gone_since="2.14.0")
+    def said(outcome: Outcome, gone_since: str | None = "2.14.0") -> str:
+        page = replace(each.page, gone_since=gone_since)
         verdicts = {"GB0170": {"2.13.0": Verdict("holds"), "2.15.0": Verdict(outcome)}}
         return upgrade_sentence(replace(each, page=page, verdicts=verdicts))
 
     start = "torch 2.14 and later no longer raise this break. "
-    assert said("no_break") == f"{start}The example compiles without it on 2.15."
-    assert said("other_break") == f"{start}The example has another break on 2.15, though."
+    helps = "On 2.15, the example compiles without it."
+    assert said("no_break") == start + helps
+    assert said("other_break") == f"{start}On 2.15, the example has another break, though."
     assert said("holds") == f"{start}The same code can have another break there."
+    assert said("no_break", None) == f"torch 2.15 can still raise this break. {helps}"
+    assert said("holds", None) == ""
+    assert said("other_break", None) == ""

@@ -61,17 +61,14 @@ def _quoted(names: Sequence[str]) -> list[str]:
 
 
 def upgrade_sentence(each: BreakPage) -> str:
-    """Return which release to upgrade to, if the break is gone in a later one; else empty."""
-    page = each.page
-    if not page.gone_since:
-        return ""
-    goal = f"torch {short(page.gone_since)}"
+    """Return which release to upgrade to, if one is without the break; else empty."""
     verdicts = each.verdicts.get(each.example.key, {}) if each.example else {}
     newest = next(reversed(verdicts), "") if verdicts else ""
-    sentence = f"{goal} and later no longer raise this break."
     outcome = verdicts[newest].outcome if newest else ""
-    if outcome == "no_break":
-        return f"{sentence} The example compiles without it on {short(newest)}."
+    tried = f"On {short(newest)}, the example compiles without it." if outcome == "no_break" else ""
+    if not each.page.gone_since:
+        return tried and f"torch {short(newest)} can still raise this break. {tried}"
+    sentence = f"torch {short(each.page.gone_since)} and later no longer raise this break."
     if outcome == "other_break":
-        return f"{sentence} The example has another break on {short(newest)}, though."
-    return f"{sentence} The same code can have another break there."
+        return f"{sentence} On {short(newest)}, the example has another break, though."
+    return f"{sentence} {tried or 'The same code can have another break there.'}"
