@@ -172,6 +172,12 @@ def test_a_size_of_one_is_specialized_without_a_line() -> None:
     assert sizes_of(add, (ones(2, 8, marked=0, strict=True), 1.5))["x.0"].specialized_to == ()
 
 
+def test_a_later_size_of_one_is_not_blamed_on_the_first_call() -> None:
+    size = sizes_of(add, (ones(4), 1), (ones(5), 1), (ones(1), 1))["x.0"]
+    assert size.specialized_to == (1,)
+    assert size.advice.startswith("pass at least 2, or mark the size as unbacked")
+
+
 class Layer(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -53,6 +53,17 @@ def test_recompiles_that_are_right_and_bounded_get_no_advice() -> None:
     assert propose_all(group(bounded=True), ProgramContext((), (), "")) == []
 
 
+def test_a_size_that_a_line_specializes_is_not_marked_again() -> None:
+    marked = ("marked dynamic, but specialized",)
+    context = ProgramContext((), (), "")
+    names = {each.name for each in propose_all(group(notes=marked), context)}
+    assert {"dynamic_sources", "dynamic_values", "profile_of_earlier_runs"}.isdisjoint(names)
+    # One that changes together with it may not be marked yet.
+    tied = (*marked, "y: size(0) changes together with it")
+    names = {each.name for each in propose_all(group(notes=tied), context)}
+    assert "dynamic_sources" in names
+
+
 def test_a_dimension_is_named_for_environment_variables() -> None:
     candidates = propose_all(group(), ProgramContext((), (), ""))
     entries = [each.config for each in candidates if each.name == "dynamic_sources"]

@@ -15,6 +15,7 @@ from fullgraph.model.report import DynamicSizeFinding
 _LOOP = re.compile(r"\bfor\b.*\brange\(")
 # Dynamo compiles a size of 0 or 1 as a constant, whatever it is marked as.
 _ALWAYS_CONSTANT = (0, 1)
+_UNBACKED = "pass at least 2, or mark the size as unbacked if no code decides by it"
 
 
 class _Compiled(NamedTuple):
@@ -85,9 +86,11 @@ def _explain(size: DynamicSize, line: Frame | None) -> tuple[str, str]:
     """Return why a size became a constant, and the change that avoids it."""
     number = size.specialized_to
     if line is None and number in _ALWAYS_CONSTANT:
+        # An automatic size has changed before, so the first call is not to blame.
+        is_first = size.why not in ("automatic", "profile")
         return (
             f"it is {number}, and sizes of 0 and 1 are always constants",
-            "make the first call with a size of at least 2",
+            "make the first call with a size of at least 2" if is_first else _UNBACKED,
         )
     if size.in_backend or line is None:
         return (

@@ -7,6 +7,7 @@ remedy does, when it helps, and what could go wrong. It has
     KIND     recompiles/report.py: what the user changes; a candidate without a change is a rewrite
     ORDER    lower is tried and shown first among remedies that help equally
     BOUNDED  optional; True if it is also for recompiles that are right and bounded
+    DYNAMIC  optional; True if it only makes sizes and numbers dynamic
     propose  from a `RecompileGroup` and a `ProgramContext` to candidates, the best first
 
 `propose` yields nothing for groups that the remedy is not for, and nothing that the installed torch
@@ -39,17 +40,29 @@ class RemedyModule(msgspec.Struct, frozen=True):
     order: int
     about: str
     is_for_bounded: bool
+    makes_dynamic: bool
     propose_in_module: Callable[[RecompileGroup, ProgramContext], Iterator[Candidate]]
 
     def propose(self, group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
         """Yield candidates, completed with what the module declares."""
         if group.bounded and not self.is_for_bounded:
             return
+        if self.makes_dynamic and is_specialized(group):
+            return
         for candidate in self.propose_in_module(group, context):
             has_change = bool(candidate.files or candidate.config) or self.kind == "unsafe"
             # Advice without a patch, because the patch could change other calls.
             kind = self.kind if has_change else "rewrite"
             yield msgspec.structs.replace(candidate, name=self.name, kind=kind)
+
+
+def is_specialized(group: RecompileGroup) -> bool:
+    """Return whether a line needs a size that is marked as dynamic already.
+
+    If other sizes change together with it, one that is not marked may be the reason.
+    """
+    is_tied = any("together with it" in note for note in group.notes)
+    return "marked dynamic, but specialized" in group.notes and not is_tied
 
 
 @cache
@@ -68,6 +81,7 @@ def _read(module: ModuleType) -> RemedyModule:
         order=module.ORDER,
         about=module.__doc__ or "",
         is_for_bounded=getattr(module, "BOUNDED", False),
+        makes_dynamic=getattr(module, "DYNAMIC", False),
         propose_in_module=module.propose,
     )
 

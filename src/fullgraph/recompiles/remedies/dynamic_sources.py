@@ -17,6 +17,7 @@ from fullgraph.recompiles.remedies._sources import changing_sources
 TITLE = "TORCH_COMPILE_DYNAMIC_SOURCES"
 KIND = "environment"
 ORDER = 50
+DYNAMIC = True
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:

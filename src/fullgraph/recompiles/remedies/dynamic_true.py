@@ -17,6 +17,7 @@ from fullgraph.recompiles.source_changes import keyword_of, with_option
 TITLE = "dynamic=True"
 KIND = "source"
 ORDER = 40
+DYNAMIC = True
 
 _KINDS = ("size", "stride", "int", "float")
 

@@ -16,6 +16,7 @@ from fullgraph.recompiles.features import has_feature
 TITLE = "TORCH_COMPILE_DYNAMIC_VALUES"
 KIND = "environment"
 ORDER = 58
+DYNAMIC = True
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:

@@ -16,6 +16,7 @@ from fullgraph.recompiles.source_changes import setting_edits
 TITLE = 'set_stance("eager_then_compile")'
 KIND = "setting"
 ORDER = 59
+DYNAMIC = True
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:

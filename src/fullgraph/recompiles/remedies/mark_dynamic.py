@@ -19,6 +19,7 @@ from fullgraph.recompiles.remedies._marking import marked_sizes, sizes_are_free
 TITLE = "torch._dynamo.mark_dynamic before the call"
 KIND = "source"
 ORDER = 25
+DYNAMIC = True
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:

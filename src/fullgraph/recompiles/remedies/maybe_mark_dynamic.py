@@ -17,6 +17,7 @@ from fullgraph.recompiles.remedies._marking import marked_sizes
 TITLE = "torch._dynamo.maybe_mark_dynamic before the call"
 KIND = "source"
 ORDER = 20
+DYNAMIC = True
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:

@@ -16,14 +16,13 @@ from fullgraph.recompiles.features import has_feature
 TITLE = "TORCH_COMPILE_JOB_ID"
 KIND = "environment"
 ORDER = 88
+DYNAMIC = True
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the advice for sizes that Dynamo makes dynamic by itself."""
     del context
-    # A size that is marked is no secret to torch: the line that specializes it has to change.
-    is_automatic = {"dynamic=False", "marked dynamic, but specialized"}.isdisjoint(group.notes)
-    if group.kind == "size" and is_automatic and has_feature("pgo"):
+    if group.kind == "size" and "dynamic=False" not in group.notes and has_feature("pgo"):
         yield Candidate(
             "TORCH_COMPILE_JOB_ID=NAME  from the second run of the same job on",
             config={"torch.compiler.config.job_id": "fullgraph"},

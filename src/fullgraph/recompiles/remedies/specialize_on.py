@@ -22,6 +22,7 @@ from fullgraph.recompiles.source_changes import argument_sizes
 TITLE = "mark_dynamic(specialize_on=…)"
 KIND = "source"
 ORDER = 26
+DYNAMIC = True
 
 _MOST_SIZES = 2
 _FUNCTION = "torch._dynamo.mark_dynamic"
