@@ -43,8 +43,10 @@ def ask(lesson: Lesson) -> None:
         raise FullgraphError(f"the lesson {lesson.id} has no quiz; use --run instead")
     terminal = Terminal(*window(sys.stdout.isatty()))
     right = 0
+    # The code after the last question is not needed.
+    last = max(index for index, part in enumerate(lesson.parts) if part.kind == "quiz")
     with _running(lesson) as running:
-        for index, part in enumerate(lesson.parts):
+        for index, part in enumerate(lesson.parts[: last + 1]):
             if part.kind == "code":
                 _echo(part_lines(part, terminal))
                 with redirect_stdout(StringIO()):

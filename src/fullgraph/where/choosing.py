@@ -115,7 +115,11 @@ def _recommend(
     """Return the place of the recommended choice, what to do, and why."""
     offered = [n for n, each in enumerate(results) if not each.problem and each.speedup]
     if not offered:
-        return None, "cannot be told", _why_nothing(facts, results, interrupted)
+        return (
+            None,
+            "not tried" if facts.left_out else "cannot be told",
+            _why_nothing(facts, results, interrupted),
+        )
     faster = [n for n in offered if _is_faster(results[n].speedup)]
     if not faster:
         return None, *_eager_advice(facts, [results[n] for n in offered])
@@ -130,6 +134,8 @@ def _recommend(
 
 
 def _why_nothing(facts: TargetFacts, results: Sequence[ChoiceResult], interrupted: bool) -> str:
+    if facts.left_out:
+        return facts.left_out
     if facts.raised and facts.raising == facts.recorded:
         return f"every recorded call raises {facts.raised}"
     if facts.raised:

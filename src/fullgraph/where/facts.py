@@ -51,6 +51,8 @@ class TargetFacts(Struct, frozen=True):
     not_tried: tuple[NotTried, ...] = ()
     # The names of choices that are still to be tried.
     waiting: tuple[str, ...] = ()
+    # Why nothing of the target is tried; empty if it is.
+    left_out: str = ""
 
 
 class Recorded(Struct, frozen=True, tag=True):
@@ -113,7 +115,7 @@ class WorkerRequest(Struct, frozen=True):
     """What a worker is to do before it times rounds."""
 
     task: Task
-    # The number of the root.
+    # The place of the root in what was recorded; that of a program that is run again is the same.
     root: int
     backend: str
     threads: int

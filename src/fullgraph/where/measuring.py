@@ -48,6 +48,7 @@ _EARLY_ROUNDS = 4
 _FEWEST_ROUNDS = 7
 _MOST_ROUNDS = 25
 _ROUNDS_SECONDS = 15.0
+_LEFT_OUT = f"only the {_MOST_ROOTS} that take most of the time are tried"
 _NO_TIME = "there was no time; --time gives more"
 
 Send = Callable[[Message], None]
@@ -92,6 +93,7 @@ class Measurement:
             # A collection in a fork would touch, and thereby copy, all objects of this process.
             gc.freeze()
         known = [_facts_of(root) for root in roots]
+        known[_MOST_ROOTS:] = [replace(each, left_out=_LEFT_OUT) for each in known[_MOST_ROOTS:]]
         self._send(Update(tuple(known)))
         for number, root in enumerate(roots[:_MOST_ROOTS]):
             left = self._deadline - time.monotonic()
@@ -101,7 +103,8 @@ class Measurement:
                 known[number] = facts
                 self._send(Update(tuple(known)))
 
-            RootMeasurement(self, number, root, end, update).run()
+            place = self._recorder.roots.index(root)
+            RootMeasurement(self, place, root, end, update).run()
 
     def step(self, text: str) -> None:
         """Say what is done now."""

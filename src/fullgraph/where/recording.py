@@ -53,8 +53,9 @@ class Root:
     name: str
     target: CompiledTarget
     calls: list[RecordedCall] = field(default_factory=list)
-    # How often the program calls it.
+    # How often the program calls it, and how long that takes in eager mode.
     called: int = 0
+    seconds: float = 0.0
     # What the program compiles of it.
     parts: list[CompiledPart] = field(default_factory=list)
     # Its outermost modules: itself, or those that a function calls, each with its name.
@@ -162,8 +163,11 @@ class PlacementRecorder:
         return restore
 
     def chosen_roots(self) -> list[Root]:
-        """Return what to try: what the program compiles, or all of its outermost modules."""
-        called = [root for root in self.roots if root.calls]
+        """Return what to try: what the program compiles, or all of its outermost modules.
+
+        Those that take most of the time come first.
+        """
+        called = sorted((root for root in self.roots if root.calls), key=lambda r: -r.seconds)
         compiled = [root for root in called if root.parts]
         if compiled:
             return compiled
@@ -248,10 +252,12 @@ class PlacementRecorder:
         self._calls.note(root.target, args, kwargs)
         root.calls += self._calls.calls[known:]
         self._root, self._inner = root, 0
+        started = time.perf_counter()
         try:
             return run(*args, **kwargs)
         finally:
             self._root = None
+            root.seconds += time.perf_counter() - started
 
     def _is_enough(self) -> bool:
         is_late = bool(self.chosen_roots()) and time.monotonic() > self._deadline

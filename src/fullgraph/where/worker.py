@@ -43,7 +43,7 @@ class Worker:
     def __init__(self, recorder: PlacementRecorder, root: Root, folder: Path) -> None:
         self._root = root
         self._folder = folder
-        self._number = recorder.chosen_roots().index(root)
+        self._number = recorder.roots.index(root)
         self._may_run_backward = recorder.ran_backward
         self._modules = [module for _, module in root.modules]
         # One module that has all of them, for what is observed.

@@ -136,7 +136,7 @@ def serve(
 def _prepared(recorder: PlacementRecorder, request: WorkerRequest, folder: Path) -> Worker:
     torch.set_num_threads(request.threads)
     os.environ[CACHE_VARIABLE] = request.cache
-    return Worker(recorder, recorder.chosen_roots()[request.root], folder)
+    return Worker(recorder, recorder.roots[request.root], folder)
 
 
 def _first_answer(worker: Worker, request: WorkerRequest) -> EagerFacts | ChoiceFacts | str:
