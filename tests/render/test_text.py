@@ -75,15 +75,19 @@ def test_a_root_cause_shows_its_location_its_impact_and_the_column() -> None:
     assert "fullgraph explain GB0001" in text
 
 
-def test_a_root_cause_names_at_most_three_fixers() -> None:
-    report = report_of(occurrence(7, identifier="GB0036"))
-    (line,) = (
-        line for line in render(report, "text", width=160).splitlines() if "fullgraph fix" in line
-    )
-    label, names = line.split("fullgraph fix can do this: ")
-    assert label.strip() == "fix"
-    assert names.startswith("capture_dynamic_output_shape_ops, ")
-    assert len(names.split(", ")) <= 3
+def test_a_root_cause_names_three_fixers_in_a_terminal_and_all_in_a_file() -> None:
+    source = "    if x.max().item() > 1:"
+    report = report_of(occurrence(7, identifier="GB0124", source=source))
+    listed = []
+    for is_terminal in (True, False):
+        text = render(report, "text", width=400, is_terminal=is_terminal)
+        (line,) = (line for line in text.splitlines() if "fullgraph fix" in line)
+        label, names = line.split("fullgraph fix can do this: ")
+        assert label.strip() == "fix"
+        listed.append(names)
+    first, every = listed[0], listed[1].split(", ")
+    assert every[0] == "capture_scalar_outputs"
+    assert first == f"{', '.join(every[:3])} and {len(every) - 3} more"
     assert "fixers" not in render(report, "json")
 
 

@@ -39,6 +39,7 @@ _LONGEST_EXPLANATION = 320
 _NO_ID = "------"
 # A line is not broken here.
 _KEPT_SPACE = "\xa0"
+# In a terminal; `fullgraph explain` lists all.
 _MOST_FIXERS = 3
 
 
@@ -172,8 +173,10 @@ class _Writer:
 
         serving = serving_fixers(cause.id, cause.category, text_of(cause))
         if serving.fixers:
-            names = ", ".join(serving.names[:_MOST_FIXERS])
-            yield from self._labelled("fix", f"{serving.claim}: {names}")
+            shown = serving.names[: _MOST_FIXERS if self._terminal.cut else None]
+            hidden = len(serving.names) - len(shown)
+            more = f" and {hidden} more" if hidden else ""
+            yield from self._labelled("fix", f"{serving.claim}: {', '.join(shown)}{more}")
 
     def _heading(
         self, start: str, type_: str, location: Location, owner: str, effect: str
