@@ -41,7 +41,7 @@ _SENTENCE = re.compile(
 
 # Long names may be broken before their parts.
 _BREAKABLE = re.compile(r"(?<=[\w)])([/._])(?=\w)(?![^<]*>)")
-_LONG_NAME = 24
+_LONG_NAME = re.compile(r"[^\s<>]{25,}")
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
 
 
@@ -145,8 +145,8 @@ def _special(match: re.Match[str]) -> str:
     text = escape(match[match.lastgroup or 0])
     if match.lastgroup == "link":
         return f'<a href="{text}">{text}</a>'
-    if len(text) > _LONG_NAME and "‹" not in text:
-        text = _BREAKABLE.sub(r"\1<wbr>", text)
+    if "‹" not in text:
+        text = _LONG_NAME.sub(lambda name: _BREAKABLE.sub(r"\1<wbr>", name[0]), text)
     # Placeholders inside code are marked too.
     return f"<code>{_PLACEHOLDER_ONLY.sub(_placeholder, text)}</code>"
 

@@ -102,7 +102,7 @@ def _comparisons(releases: Iterable[Release]) -> list[_Comparison]:
     before: list[Release | None] = [*newest_first[1:], None]
     return [
         _Comparison(each, release_list(each.release), each.live - older.live if older else None)
-        for each, older in zip(newest_first, before, strict=True)
+        for each, older in zip(newest_first, before, strict=False)
     ]
 
 
