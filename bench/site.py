@@ -1,4 +1,4 @@
-"""Measure site builds: a full build compared with Jekyll, a rebuild, and page sizes.
+"""Measure site builds: full builds compared with Jekyll, rebuilds, and page sizes.
 
 Both build the entries of torch 2.15.0, in alternating processes. Our pages contain code, charts,
 history, search and JSON; Jekyll's contain only the texts of the registry. The registry is
@@ -30,6 +30,11 @@ RELEASE = "2.15.0"
 ROUNDS = 5
 MOST_OF_JEKYLL = 1.0
 MOST_SECONDS_TO_REBUILD = 0.75
+MOST_SECONDS_COLD = 3.0
+MOST_SECONDS_UNCHANGED = 0.8
+# A registry that is generated from the real one, to see how builds grow.
+LARGE = 20_000
+MOST_SECONDS_LARGE = 10.0
 MOST_BYTES_OF_HOME = 150_000
 MOST_BYTES_OF_A_BREAK = 30_000
 
@@ -39,7 +44,15 @@ def main() -> bool:
     print(f"site: {RELEASE}")
     with tempfile.TemporaryDirectory() as name:
         bench = _Bench(Path(name))
-        return all([_against_jekyll(bench), _rebuild(bench), _weight(bench.out)])
+        return all(
+            [
+                _against_jekyll(bench),
+                _cold_and_unchanged(bench),
+                _rebuild(bench),
+                _large(bench),
+                _weight(bench.out),
+            ]
+        )
 
 
 class _Run(NamedTuple):
@@ -66,10 +79,24 @@ class _Bench:
         }
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
-    def build(self) -> _Run:
+    def build(self, release: str = RELEASE, out: Path | None = None) -> _Run:
         """Build the site."""
-        command = [sys.executable, "-m", "fullgraph", "site", "build", "-o", str(self.out)]
-        return self._timed([*command, "--release", RELEASE])
+        target = str(out or self.out)
+        command = [sys.executable, "-m", "fullgraph", "site", "build", "-o", target]
+        return self._timed([*command, "--release", release])
+
+    def write_large_registry(self) -> Path:
+        """Write a registry with many copies of the entries, each with words of its own."""
+        cached = json.loads(self.registry.read_bytes())
+        wordings = [each[0] for each in cached["snapshot"]["entries"].values()]
+        large = {}
+        for number in range(LARGE):
+            wording = wordings[number % len(wordings)]
+            kind = f"{wording['Gb_type']} number {number}"
+            large[f"GB{number:05d}"] = [{**wording, "Gb_type": kind}]
+        file = self.folder / "large.json"
+        file.write_text(json.dumps(large))
+        return file
 
     def full_build(self) -> _Run:
         """Build the site into an empty folder."""
@@ -154,6 +181,26 @@ def _against_jekyll(bench: _Bench) -> bool:
     print(f"  jekyll: {count} pages, {_shown(theirs)}")
     ratio = median(run.seconds for run in ours) / median(run.seconds for run in theirs)
     return verdict("full build, to jekyll", ratio, MOST_OF_JEKYLL)
+
+
+def _cold_and_unchanged(bench: _Bench) -> bool:
+    cold = [bench.full_build() for _ in range(ROUNDS)]
+    unchanged = [bench.build() for _ in range(ROUNDS)]
+    print(f"  cold: {_shown(cold)}")
+    print(f"  unchanged: {_shown(unchanged)}")
+    seconds = [median(run.seconds for run in runs) for runs in (cold, unchanged)]
+    return all(
+        [
+            verdict("seconds of a cold build, median", seconds[0], MOST_SECONDS_COLD),
+            verdict("seconds of an unchanged build", seconds[1], MOST_SECONDS_UNCHANGED),
+        ]
+    )
+
+
+def _large(bench: _Bench) -> bool:
+    run = bench.build(str(bench.write_large_registry()), bench.folder / "large")
+    print(f"  {LARGE} entries: {_shown([run])}")
+    return verdict(f"seconds to build {LARGE} entries", run.seconds, MOST_SECONDS_LARGE)
 
 
 def _rebuild(bench: _Bench) -> bool:

@@ -40,7 +40,7 @@ def html_of(site: SiteData) -> str:
 def test_breaks_that_are_met_often_and_lack_information_come_first(
     installed_site: SiteData,
 ) -> None:
-    assert "built without reports of programs" in html_of(installed_site)
+    assert "Counted by fullgraph run in" in html_of(installed_site)
     breaks = dict(installed_site.breaks)
     for identifier, programs in (("GB0170", 7), ("GB0124", 12), ("GB0109", 1)):
         counts = SweepCounts(programs, programs, programs, ())

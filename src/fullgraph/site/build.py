@@ -13,6 +13,7 @@ from fullgraph.site.gather import gather
 from fullgraph.site.model import SiteData
 from fullgraph.site.output import FileFacts, Folder, Manifest, check_folder, opened
 from fullgraph.site.pages import Output, all_outputs
+from fullgraph.site.rendering import rendered
 from fullgraph.site.settings import BuildPlan
 
 Progress = Callable[[str], None]
@@ -67,19 +68,20 @@ def write_site(site: SiteData, folder: Folder) -> Built:
     maker = maker_fingerprint()
     files: dict[str, FileFacts] = {}
     changed: dict[str, bytes] = {}
-    rendered = 0
+    outdated: list[tuple[Output, str]] = []
     for output in all_outputs(site):
         name = _safe(output)
         facts = fingerprint(output.facts)
         known = before.files.get(name)
         if before.maker == maker and known and known.facts == facts and folder.is_intact(name):
             files[name] = known
-            continue
-        content = output.render()
-        rendered += 1
-        files[name] = FileFacts(facts, digest(content))
-        if folder.content(name) != content:
-            changed[name] = content
+        else:
+            outdated.append((output, facts))
+    contents = rendered([output for output, _ in outdated])
+    for (output, facts), content in zip(outdated, contents, strict=True):
+        files[output.path] = FileFacts(facts, digest(content))
+        if folder.content(output.path) != content:
+            changed[output.path] = content
     manifest = Manifest(
         maker=maker,
         files=dict(sorted(files.items())),
@@ -91,7 +93,7 @@ def write_site(site: SiteData, folder: Folder) -> Built:
         breaks=len(site.breaks),
         unworded=sum(not each.worded for each in site.breaks.values()),
         files=len(files),
-        rendered=rendered,
+        rendered=len(outdated),
         written=tuple(sorted(changed)),
         removed=tuple(removed),
         problems=site.problems,

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import msgpack
 
 _SOURCE = Path(__file__).parent
-_MADE_OF = {".py", ".html", ".css", ".js", ".svg", ".png", ".xml", ".txt"}
+_MADE_OF = {".py", ".html", ".css", ".js", ".svg", ".png", ".xml", ".txt", ".json", ".toml"}
 
 
 def digest(data: bytes) -> str:

@@ -17,6 +17,8 @@ _SOMEWHAT_ALIKE = 0.1
 _FEW = 3
 # A word that this share of the entries has is not specific.
 _TOO_COMMON = 10
+# Nor is a word that more entries have: comparing them all would take minutes in a large registry.
+_MOST_HOLDERS = 80
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
 
@@ -27,19 +29,27 @@ def related_breaks(pages: Iterable[Page]) -> dict[str, tuple[Related, ...]]:
     types = _grouped((page.type.lower(), page.id) for page in worded)
     functions = _grouped((key, page.id) for page in worded for key in _functions(page))
     words = _Words(worded)
-    found = {}
-    for page in worded:
-        reasons: dict[str, str] = {}
+
+    def reasons(page: Page) -> Iterator[tuple[str, str]]:
         for other in types[page.type.lower()]:
-            reasons.setdefault(other, "the same type")
+            yield other, "the same type"
         for key in _functions(page):
             for other in functions[key]:
-                reasons.setdefault(other, f"also raised in {key[1]}()")
+                yield other, f"also raised in {key[1]}()"
         for other in words.alike(page):
-            reasons.setdefault(other, "similar words")
-        reasons.pop(page.id, None)
+            yield other, "similar words"
+
+    found = {}
+    for page in worded:
+        shown: dict[str, str] = {}
+        # The rest is not looked at: in a large registry, thousands share a function.
+        for other, why in reasons(page):
+            if other != page.id:
+                shown.setdefault(other, why)
+            if len(shown) == _MOST:
+                break
         found[page.id] = tuple(
-            Related(other, by_id[other].type, why) for other, why in list(reasons.items())[:_MOST]
+            Related(other, by_id[other].type, why) for other, why in shown.items()
         )
     return found
 
@@ -67,7 +77,7 @@ class _Words:
     def __init__(self, pages: list[Page]) -> None:
         found = {page.id: _words_of(page) for page in pages}
         counts = Counter(word for words in found.values() for word in words)
-        often = len(pages) / _TOO_COMMON
+        often = min(len(pages) / _TOO_COMMON, _MOST_HOLDERS)
         self._weights = {word: math.log(len(pages) / n) for word, n in counts.items() if n <= often}
         self._words = {
             each: [word for word in words if word in self._weights] for each, words in found.items()

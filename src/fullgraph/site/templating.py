@@ -156,6 +156,11 @@ def _placeholder(match: re.Match[str]) -> str:
 
 
 @cache
+def _markdown(text: str) -> Markup:
+    return Markup(to_html(text))
+
+
+@cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -171,7 +176,7 @@ def _environment() -> Environment:
     environment.filters["label"] = label
     environment.filters["plain"] = plain
     environment.filters["terminal"] = terminal
-    environment.filters["markdown"] = lambda text: Markup(to_html(text))
+    environment.filters["markdown"] = _markdown
     environment.filters["named"] = labels.named
     environment.filters["short"] = labels.short
     environment.filters["capital"] = labels.capital

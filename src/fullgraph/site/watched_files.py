@@ -15,7 +15,7 @@ from fullgraph.site.settings import FILE, BuildPlan
 Stamp = dict[str, tuple[int, int]]
 _PACKAGE = Path(fullgraph.__file__).parent
 # The parts of fullgraph that make pages.
-_MAKERS = ("site", "catalog", "registry", "fix/fixers")
+_MAKERS = ("site", "catalog", "registry", "guide", "fix/fixers")
 
 
 def is_url(release: str | None) -> bool:

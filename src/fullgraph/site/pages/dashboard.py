@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fullgraph.site.charts import growth_chart, share_bar
 from fullgraph.site.labels import count
+from fullgraph.site.met_often import MetOften, counted_breaks, most_met
 from fullgraph.site.model import BreakPage, Release, SiteData
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.home import groups_of
@@ -63,10 +64,11 @@ def _facts(site: SiteData) -> Any:
         for e in site.breaks.values()
     ]  # fmt: skip
     orphans = [orphan.file for orphan in site.orphans]
-    return (frame_of(site), shown, site.releases, site.problems, orphans)
+    return (frame_of(site), shown, site.releases, site.problems, orphans, counted_breaks())
 
 
 def _values(site: SiteData) -> dict[str, Any]:
+    met = most_met(site, len(site.breaks))
     return {
         "kind": "dashboard",
         "title": "Dashboard",
@@ -77,8 +79,8 @@ def _values(site: SiteData) -> dict[str, Any]:
         "growth": _growth(site),
         "newest": [release.release for release in site.releases[:2]],
         "categories": _categories(site),
-        "often": _often(site),
-        "has_reports": any(each.sweep for each in site.breaks.values()),
+        "often": _often(site, met),
+        "met_in": met.counted_in,
         "examples": _wanted_examples(site),
         "problems": site.problems,
         "orphans": site.orphans,
@@ -129,15 +131,16 @@ def _categories(site: SiteData) -> list[tuple[Any, ...]]:
     return found
 
 
-def _often(site: SiteData) -> list[_Suggestion]:
+def _often(site: SiteData, met: MetOften) -> list[_Suggestion]:
     """Return the breaks that most programs meet and that no one has written about."""
-    met = [each for each in site.breaks.values() if each.sweep is not None]
-    lacking = [each for each in met if "additional information" in each.missing]
-    lacking.sort(key=lambda each: (-each.sweep.programs if each.sweep else 0, each.id))
+    lacking = [
+        (site.breaks[each.id], each.programs)
+        for each in met.breaks
+        if "additional information" in site.breaks[each.id].missing
+    ]
     return [
-        _Suggestion(each, f"met by {count(each.sweep.programs, 'program')}")
-        for each in lacking[:_SUGGESTED]
-        if each.sweep is not None
+        _Suggestion(each, f"met by {count(programs, met.unit)}")
+        for each, programs in lacking[:_SUGGESTED]
     ]
 
 
