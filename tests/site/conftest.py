@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import fcntl
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,10 +52,18 @@ def pages(installed_site: SiteData) -> dict[str, bytes]:
 
 @pytest.fixture(scope="session")
 def _built_once(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("built") / "site"
-    with pytest.MonkeyPatch.context() as patch:
+    """Build the site once for all processes of this run; the others wait for it."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, unfinished = shared / "built" / "site", shared / "unfinished" / "site"
+    with (shared / "built.lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         patch.setenv("FULLGRAPH_HOME", str(home))
-        build(require_installed(), _empty_plan(folder.parent), folder)
+        if not folder.exists():
+            unfinished.parent.mkdir(exist_ok=True)
+            build(require_installed(), _empty_plan(unfinished.parent), unfinished)
+            unfinished.parent.rename(folder.parent)
     return folder
 
 
