@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from fullgraph.where.choosing import target_report
+from fullgraph.where.choosing import is_decided, target_report
 from fullgraph.where.facts import ChoiceFacts, TargetFacts
 from fullgraph.where.report import Choice, CodeLine, TargetReport
 
@@ -21,12 +21,15 @@ def facts(name: str, seconds: float, compiling: float, problem: str = "") -> Cho
     return ChoiceFacts(choice, first, problem=problem, rounds={} if problem else rounds(seconds))
 
 
-def report_of(*choices: ChoiceFacts, interrupted: bool = False) -> TargetReport:
-    target = TargetFacts(
+def target(*choices: ChoiceFacts) -> TargetFacts:
+    return TargetFacts(
         "model", "Model", False, (CodeLine("train.py", 3, "model.compile()"),), 10, 1,
         eager_rounds=rounds(1.0), choices=choices,
     )  # fmt: skip
-    return target_report(target, interrupted)
+
+
+def report_of(*choices: ChoiceFacts, interrupted: bool = False) -> TargetReport:
+    return target_report(target(*choices), interrupted)
 
 
 def test_the_fastest_choice_wins_and_says_when_it_pays_off() -> None:
@@ -59,8 +62,9 @@ def test_nothing_is_compiled_without_a_certain_gain() -> None:
 
 
 def test_times_that_vary_too_much_say_nothing() -> None:
-    wild = dict(enumerate((0.5, 2.0, 0.6, 1.5, 0.7, 1.4)))
-    report = report_of(replace(facts("wild", 1.0, 1.0), rounds=wild))
+    wild = replace(facts("wild", 1.0, 1.0), rounds=dict(enumerate((0.5, 2.0, 0.6, 1.5, 0.7, 1.4))))
+    assert not is_decided(target(wild))
+    report = report_of(wild)
     assert (report.chosen, report.advice) == (None, "cannot be told")
     assert report.reason.startswith("the times vary too much: wild is between ")
 
@@ -71,3 +75,9 @@ def test_too_few_rounds_say_nothing() -> None:
     assert report.chosen is None
     assert report.choices[0].speedup is None
     assert report.reason == "it was interrupted before a choice was measured"
+
+
+def test_rounds_end_when_each_choice_is_certainly_faster_slower_or_equal() -> None:
+    assert is_decided(target(facts("fast", 0.5, 1.0), facts("slow", 2.0, 1.0)))
+    assert is_decided(target(facts("same", 1.0, 1.0)))
+    assert not is_decided(target(facts("fast", 0.5, 1.0), replace(facts("new", 1, 1), rounds={})))

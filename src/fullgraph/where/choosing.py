@@ -18,6 +18,8 @@ from fullgraph.where.report import ChoiceResult, NotTried, Ratio, TargetReport
 _FEWEST_ROUNDS = 4
 # A speedup that may be larger than this is worth another measurement.
 _LARGE_SPEEDUP = 1.1
+# Two times are equal if their ratio is 1 and its interval is narrower than this.
+_NARROW = 0.05
 # Times that differ by less are equal, however certain the difference is.
 _SMALLEST_DIFFERENCE = 0.02
 
@@ -107,6 +109,28 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
 def _is_faster(ratio: Ratio | None) -> bool:
     """Return whether a ratio says that something is certainly faster."""
     return ratio is not None and ratio.low > 1 and ratio.value > 1 + _SMALLEST_DIFFERENCE
+
+
+def is_decided(facts: TargetFacts) -> bool:
+    """Return whether further rounds would not change the recommendation.
+
+    That is so if each choice is certainly faster or slower than eager mode and than the fastest
+    choice, or certainly as fast.
+    """
+    offered = [each.rounds for each in facts.choices if not each.problem]
+    ratios = {n: _ratio(facts.eager_rounds, rounds) for n, rounds in enumerate(offered)}
+    known = {n: ratio for n, ratio in ratios.items() if ratio is not None}
+    if len(known) < len(offered):
+        return False
+    fastest = max(known, key=lambda n: known[n].value, default=0)
+    compared = [_ratio(offered[n], offered[fastest]) for n in known if n != fastest]
+    return all(map(_is_certain, [*known.values(), *compared]))
+
+
+def _is_certain(ratio: Ratio | None) -> bool:
+    if ratio is None:
+        return False
+    return not ratio.low <= 1 <= ratio.high or ratio.high - ratio.low < _NARROW
 
 
 def _recommend(

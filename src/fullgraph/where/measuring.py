@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from fullgraph.fix.trials.fork import can_fork, preload_compiler
+from fullgraph.where.choosing import is_decided
 from fullgraph.where.facts import (
     CallPlan,
     ChoiceFacts,
@@ -46,8 +47,8 @@ _LARGEST_PART = 0.6
 # Rounds of one choice and eager mode, directly after the choice is compiled.
 _EARLY_ROUNDS = 4
 _FEWEST_ROUNDS = 7
-_MOST_ROUNDS = 25
-_ROUNDS_SECONDS = 15.0
+_MOST_ROUNDS = 60
+_ROUNDS_SECONDS = 30.0
 _LEFT_OUT = f"only the {_MOST_ROOTS} that take most of the time are tried"
 _NO_TIME = "there was no time; --time gives more"
 
@@ -238,13 +239,13 @@ class RootMeasurement:
         self._set(not_tried=(*self._facts.not_tried, NotTried(choice.name, reason)))
 
     def _take_turns(self) -> None:
-        """Time all choices and eager mode in rounds."""
+        """Time all choices and eager mode in rounds, until the result is clear."""
         self._measurement.step("timing all choices in turns")
-        # Early rounds count only for choices that do not get here.
         end = min(self._deadline, time.monotonic() + _ROUNDS_SECONDS)
         for done in range(_MOST_ROUNDS):
             late = time.monotonic() > (end if done >= _FEWEST_ROUNDS else self._deadline)
-            if late or len(self._workers) < 2:
+            clear = done >= _FEWEST_ROUNDS and is_decided(self._facts)
+            if late or clear or len(self._workers) < 2:
                 return
             places = list(self._workers)
             # Another one starts in each round, so that none is always the first.
