@@ -24,6 +24,8 @@ from bench._environment import PROJECT, environment, variables
 from fullgraph.catalog.parse import example_ids
 
 DOCUMENT = PROJECT / "docs" / "support.md"
+# What was found out by hand, which is part of the document.
+NOTES = Path(__file__).with_name("release_notes.md")
 RELEASES = ("2.8.0", "2.9.1", "2.11.0", "2.15.0")
 TESTS = ("tests/analysis/test_truth_table.py", "tests/analysis/test_truth_table_pytorch.py")
 # One example in twelve, the same ones for every release.
@@ -190,5 +192,7 @@ def _lines(results: Results) -> Iterable[str]:
             if outcome != "equal":
                 reason = reason_for(program, release) or f"no reason known: {outcome}"
                 yield f"| {program.replace('|', chr(92) + '|')} | {release} | {reason} |"
+    yield ""
+    yield NOTES.read_text(encoding="utf-8").rstrip()
     yield ""
     yield f"<!-- data\n{json.dumps(results, sort_keys=True)}\n-->"

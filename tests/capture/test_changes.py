@@ -25,3 +25,5 @@ def test_the_state_that_only_the_reason_names_has_its_new_value() -> None:
 
 def test_a_change_without_a_known_value_is_not_bounded() -> None:
     assert not is_bounded(GuardChange("other", "torch", "", "backend"), (), is_known=False)
+    of_unknown_class = GuardChange("type", "argument", "L['o']", "o", now="Options")
+    assert not is_bounded(of_unknown_class, ("Options",), is_known=False)

@@ -37,8 +37,9 @@ def is_bounded(change: GuardChange, values: Sequence[str], is_known: bool) -> bo
     its first call, or the source has each string as a literal.
     """
     distinct = len(set(values))
-    if change.note and change.kind == "type":
-        # A class that is created again is another one each time.
+    if change.kind == "type" and (change.note or not change.before):
+        # A class that is created again is another one each time. Older releases do not name the
+        # class before, which may have been such a one.
         return False
     if change.note == ENUMERATION:
         return distinct <= _FEW

@@ -34,6 +34,7 @@ _TENSOR = re.compile(
 _MISMATCH = re.compile(r"^tensor '(.+?)' .*mismatch")
 _NO_TENSOR = re.compile(r"^expected type of '(.+?)' to be ")
 _NO_ALIASING = "NO_TENSOR_ALIASING"
+_ALIASING = "OBJECT_ALIASING"
 # A condition on sizes and numbers, which is not the guard of one value.
 _CONDITION = "LAMBDA_GUARD"
 _DIM_MARKING = "_has_dynamo_dim_marking"
@@ -126,6 +127,10 @@ def _failed_leaves(manager: Any, evaluate: Callable[[str], Any]) -> Iterator[Fai
             name = type(leaf).__name__
             if name == _NO_ALIASING:
                 yield from (FailedGuard(name, source, part, value) for part in _parts(leaf))
+            elif name == _ALIASING:
+                # It is checked with two values, but its text can be evaluated.
+                failed = [part for part in _parts(leaf) if _holds(part, evaluate) is False]
+                yield from (FailedGuard(_CONDITION, "", part, None) for part in failed)
             elif name not in RELATIONAL:
                 parts = _failed_parts(leaf, value, evaluate)
                 yield from (FailedGuard(name, source, part, value) for part in parts)
