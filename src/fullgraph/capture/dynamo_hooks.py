@@ -244,6 +244,11 @@ def reset_dynamo() -> None:
     import_module("torch").compiler.reset()
 
 
+def has_setting(name: str) -> bool:
+    """Return whether `torch._dynamo.config` has an entry in this release of torch."""
+    return hasattr(import_module("torch._dynamo.config"), name)
+
+
 def patch_config(values: Mapping[str, Any]) -> AbstractContextManager[None]:
     """Return a context manager that sets entries of `torch._dynamo.config`."""
     patch: AbstractContextManager[None] = import_module("torch._dynamo").config.patch(**values)

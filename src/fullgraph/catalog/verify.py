@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from fullgraph.capture.api import watch
-from fullgraph.capture.dynamo_hooks import patch_config, reset_dynamo
+from fullgraph.capture.dynamo_hooks import has_setting, patch_config, reset_dynamo
 from fullgraph.catalog.fix_decorator import FixFacts
 from fullgraph.catalog.parse import CatalogError
 from fullgraph.catalog.verdicts import Verdict
@@ -184,7 +184,7 @@ def _check_fix(module: ModuleType, function: Callable[..., Any], eager: CallOutc
     plain = _with_moved_parts(function, facts)
     expected = _call(plain, _make_inputs(module)) if eager.raised else eager
     reset_dynamo()
-    if unknown := [name for name in facts.settings if not hasattr(torch._dynamo.config, name)]:
+    if unknown := [name for name in facts.settings if not has_setting(name)]:
         return [f"this torch does not have the setting {name}" for name in unknown]
     with patch_config(facts.settings), watch() as session:
         compiled = _with_moved_parts(_compile(module, function, fullgraph=True), facts)
