@@ -152,8 +152,10 @@ def test_what_shares_a_limit_is_counted_after_it_is_reached() -> None:
     calls = [Call(target, 1, CODE, 0.1) for target in (1, 2, 3, 4)]
     (group,) = analyzed(*events(*calls)).recompile_groups
     assert "4 objects share this code and its limit" in group.notes
-    (group,) = analyzed(*events()).recompile_groups
-    assert "at least 2 objects share this code and its limit" in group.notes
+    # Without calls, or with one torch.compile for all objects, there may be more.
+    for some in ((), calls[:1]):
+        (group,) = analyzed(*events(*some)).recompile_groups
+        assert "at least 2 objects share this code and its limit" in group.notes
 
 
 def test_a_session_of_an_older_version_has_no_groups() -> None:

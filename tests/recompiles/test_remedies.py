@@ -19,6 +19,7 @@ from fullgraph.model.events import (
     GuardChange,
     GuardFailure,
     Recompile,
+    Stack,
 )
 from fullgraph.model.session import Header, Session
 from fullgraph.recompiles.candidate import Candidate
@@ -687,6 +688,22 @@ def test_what_is_compiled_for_one_call_is_not_isolated() -> None:
 
     assert is_per_call(1, 2, 3)
     assert not is_per_call(1, 2, 2)
+
+
+@pytest.mark.parametrize(("between", "is_direct"), [("module", True), ("container", False)])
+def test_what_a_container_of_torch_calls_gets_other_arguments(
+    between: str, is_direct: bool
+) -> None:
+    code = Code("/home/program.py", 7, "forward", "Model.forward")
+    frames = (
+        Frame("/home/program.py", 20, "<module>", code="model(x)"),
+        Frame(f"/lib/torch/nn/modules/{between}.py", 9, "call", code="return f(*args)"),
+    )
+    event = Recompile("0/1", code, stack=Stack(frames))
+    session = Session(Header(FORMAT_VERSION, "1", torch_folder="/lib/torch"), (event,))
+    context = ProgramContext((session,), (), "")
+    found = group(file="/home/program.py", compiles=("0/1",))
+    assert context.is_called_directly(found) == is_direct
 
 
 def test_a_backend_that_is_made_anew_is_not_isolated(tmp_path: Path) -> None:

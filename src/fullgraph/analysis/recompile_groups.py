@@ -262,7 +262,8 @@ def _notes_on_sharing(found: _Recompiles, newest: Recompile, calls: FunctionCall
         # Each object is compiled by itself if there are no other calls of torch.compile.
         is_alone = newest.wrappers in (0, newest.instances)
         objects = max(newest.instances, targets if is_alone else 0)
-        yield f"{at_least}{objects} objects share this code and its limit"
+        is_known = not found.refused or targets >= newest.instances
+        yield f"{'' if is_known else 'at least '}{objects} objects share this code and its limit"
     if newest.wrappers > 1:
         wrappers = max(newest.wrappers, targets)
         yield f"{at_least}{wrappers} calls of torch.compile share this code and its limit"

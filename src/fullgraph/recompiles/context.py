@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
+from fullgraph.analysis.user_lines import callers_of
+from fullgraph.analysis.user_lines.bound import PASSES_ON
 from fullgraph.analysis.user_lines.program_files import find_program_files
 from fullgraph.analysis.user_lines.source_file import SourceFile, open_source
 from fullgraph.model.events import Call, Code, Compile, Frame, GuardChange, Recompile
@@ -77,15 +79,30 @@ class ProgramContext:
 
     def changes(self, group: RecompileGroup) -> list[GuardChange]:
         """Return everything that changed in the recompiles of a group, each once."""
-        events = [event for name in group.compiles for event in self._recompiles.get(name, ())]
         changes = [
             change
-            for event in events
-            if event.code.function == group.function and event.code.file == group.file
+            for event in self._events_of(group)
             for failure in event.failures
             for change in failure.changes
         ]
         return list({(each.source, each.kind, each.dim): each for each in changes}.values())
+
+    def _events_of(self, group: RecompileGroup) -> list[Recompile]:
+        events = [event for name in group.compiles for event in self._recompiles.get(name, ())]
+        return [
+            event
+            for event in events
+            if event.code.function == group.function and event.code.file == group.file
+        ]
+
+    def _is_direct(self, event: Recompile) -> bool:
+        """Return whether only torch's own calls are between the user's line and the function.
+
+        A module of torch such as `Sequential` calls the modules in it with other arguments.
+        """
+        callers = callers_of(event)
+        last = max((n for n, each in enumerate(callers) if self.is_yours(each.file)), default=-1)
+        return all(PASSES_ON.search(each.file) for each in callers[last + 1 :])
 
     def call_frames(self, group: RecompileGroup) -> list[Frame]:
         """Return the lines that call the compiled functions that lead to a group."""
@@ -113,7 +130,9 @@ class ProgramContext:
         return bool(calls) and max(calls.values()) == 1
 
     def is_called_directly(self, group: RecompileGroup) -> bool:
-        """Return whether the function of a group is itself what the program compiles."""
+        """Return whether the user's own line calls the function of a group, which it compiles."""
+        if not all(self._is_direct(event) for event in self._events_of(group)):
+            return False
         if group.file.replace(os.sep, "/").endswith(_WRAPPER):
             return True
         codes = {(call.code.file, call.code.function) for call in self._calls_of(group)}

@@ -32,7 +32,7 @@ from fullgraph.model.events import Code, Frame
 
 Open = Callable[[str], SourceFile | None]
 # What torch puts between a call and the function; the arguments are passed on as they are.
-_PASSES_ON = re.compile(
+PASSES_ON = re.compile(
     r"[/\\]torch[/\\](_dynamo[/\\]\w+|nn[/\\]modules[/\\]module|utils[/\\]_contextlib)\.py$"
 )
 _MODULE_CALL = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]module\.py$")
@@ -121,7 +121,7 @@ class BindingFinder:
     def _caller(self, callee: int) -> int | None:
         """Return the number of the frame that called another one directly."""
         for number in range(callee - 1, -1, -1):
-            if not _PASSES_ON.search(self._frames[number].file):
+            if not PASSES_ON.search(self._frames[number].file):
                 return number
         return None
 
