@@ -19,7 +19,9 @@ _waiting: Sequence[Output] = ()
 
 def rendered(outputs: Sequence[Output]) -> Iterator[bytes]:
     """Yield the content of each output, in order."""
-    workers = min(len(os.sched_getaffinity(0)), _MOST_WORKERS)
+    # Elsewhere than on Linux, forks are not safe.
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    workers = min(processors, _MOST_WORKERS)
     if len(outputs) < _FEW or workers < 2:
         for output in outputs:
             yield output.render()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from fullgraph.site.model import BreakPage
+from fullgraph.site.placeholders import plain
 
 _ISSUES = "https://github.com/pytorch/pytorch/issues/new"
 # GitHub cuts longer titles, and some types are whole sentences.
@@ -13,7 +14,7 @@ _LONGEST_TYPE = 120
 
 def report_link(each: BreakPage, address: str) -> str:
     """Return the URL of a new issue for pytorch/pytorch, with a title and the parts to fill in."""
-    kind = " ".join(each.page.type.split())
+    kind = " ".join(plain(each.page.type).split())
     shown = kind if len(kind) <= _LONGEST_TYPE else f"{kind[:_LONGEST_TYPE].rsplit(' ', 1)[0]} …"
     page = f" ({address}{each.path})" if address else ""
     body = (

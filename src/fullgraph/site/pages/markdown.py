@@ -10,6 +10,7 @@ from fullgraph.site.markdown_page import markdown_page, markdown_path
 from fullgraph.site.model import BreakPage, SiteData, lesson_path
 from fullgraph.site.pages import Output
 from fullgraph.site.pages.home import groups_of
+from fullgraph.site.placeholders import plain
 
 
 def outputs(site: SiteData) -> Iterator[Output]:
@@ -48,7 +49,7 @@ def _llms(site: SiteData) -> str:
     for category, breaks in groups_of(site):
         lines += [f"## {capital(category.title)}", "", category.advice, ""]
         lines += [
-            f"- [{each.id}]({address}{markdown_path(each.id)}): {' '.join(each.page.type.split())}"
+            f"- [{each.id}]({address}{markdown_path(each.id)}): {plain(each.page.type)}"
             for each in breaks
             if each.status in ("live", "new")
         ]
