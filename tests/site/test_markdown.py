@@ -183,3 +183,9 @@ def test_html_is_shown_as_text_and_python_is_highlighted() -> None:
 )  # fmt: skip
 def test_links_stay_here_or_say_where_they_lead(target: str, allowed: bool) -> None:
     assert is_allowed_link(target) is allowed
+
+
+def test_columns_are_aligned_without_styles_which_the_policy_forbids() -> None:
+    html = to_html("| a | b | c |\n| --- | ---: | :---: |\n| 1 | 2 | 3 |\n")
+    assert "style=" not in html
+    assert '<td>1</td>\n<td class="right">2</td>\n<td class="center">3</td>' in html

@@ -140,6 +140,7 @@ def _parser() -> MarkdownIt:
     rules["image"] = _image
     rules["table_open"] = _table
     rules["table_close"] = lambda *_: "</table></div>\n"
+    rules["th_open"] = rules["td_open"] = _cell
     rules["fence"] = rules["code_block"] = _code
     return parser
 
@@ -169,6 +170,13 @@ def _image(tokens: Sequence[Token], index: int, *_: object) -> str:
 def _table(*_: object) -> str:
     # Wide tables scroll, which must work with a keyboard too.
     return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
+
+
+def _cell(tokens: Sequence[Token], index: int, *_: object) -> str:
+    # The policy of the site forbids styles in attributes.
+    token = tokens[index]
+    side = str(token.attrGet("style") or "").removeprefix("text-align:")
+    return f'<{token.tag} class="{side}">' if side in ("center", "right") else f"<{token.tag}>"
 
 
 def _code(tokens: Sequence[Token], index: int, *_: object) -> str:
