@@ -173,7 +173,7 @@ def test_a_price_says_where_it_comes_from() -> None:
     cost = FixCost(estimate, estimate, 1.0, 0.5, (price,), "")
     text = " ".join(" ".join(cost_lines(cost, Terminal())).split())
     assert "fix 1 program.py:3 5.00 ms (4.00 ms to 6.00 ms) if it alone is not fixed" in text
-    assert "first call 250 ms" in text
+    assert "without it, the first call takes 250 ms longer" in text
 
 
 def test_without_a_fix_there_is_no_call_with_all_fixes() -> None:

@@ -44,7 +44,8 @@ def _price(price: FixPrice) -> str:
         if price.alone is not None:
             text += f", saves {interval(price.alone)} if it alone is fixed"
         if price.first_call is not None:
-            text += f"; first call {duration(price.first_call)}"
+            change = "longer" if price.first_call >= 0 else "less"
+            text += f"; without it, the first call takes {duration(abs(price.first_call))} {change}"
         return text
     if price.estimated is not None:
         return f"{interval(price.estimated)}, estimated: {one_line(price.reason)}"
