@@ -52,6 +52,22 @@ def test_line_endings_stay(plan: tuple[Path, FixPlan], settings: Settings) -> No
     assert file.read_bytes() == WINDOWS
 
 
+def test_settings_are_set_below_the_imports(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("import os\n\nimport torch\n\nx = torch.ones(2)\n")
+    (change,) = user_changes(FixPlan(settings={"capture_scalar_outputs": True}), str(file))
+    assert change.after.splitlines() == [
+        "import os",
+        "",
+        "import torch",
+        "import torch._dynamo",
+        "",
+        "torch._dynamo.config.capture_scalar_outputs = True",
+        "",
+        "x = torch.ones(2)",
+    ]
+
+
 def test_undo_reverts_what_was_written_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
