@@ -420,6 +420,10 @@ CASES: list[tuple[Callable[[], None], tuple[object, ...]]] = [
     (numbers(None, torch.ones(4)), ("none", "argument", "n", None, "None", "a tensor")),
     (numbers(torch.ones(4), None), ("none", "argument", "n", None, "a tensor", "None")),
     (numbers(1, 0.5), ("type", "argument", "n", None, "1", "0.5")),
+    (
+        numbers(torch.ones(4), nn.Parameter(torch.ones(4), requires_grad=False)),
+        ("type", "argument", "n", None, "Tensor", "Parameter"),
+    ),
     (strings, ("str", "argument", "mode", None, "'sum'", "'mean'")),
     (tensor_index, ("int", "argument", "i", None, "1", "2")),
     (attribute, ("int", "attribute", "self.k", None, "0", "1")),
