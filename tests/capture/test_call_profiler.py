@@ -63,6 +63,20 @@ def test_a_profiler_that_starts_in_a_profiled_call_gets_its_events(profilers: Pr
     assert own.read((), {}, None) is None
 
 
+def test_the_time_of_a_call_contains_all_of_its_operators(profilers: Profilers) -> None:
+    own = profilers.start()
+    assert own is not None
+    x = torch.ones(100, 100)
+    for _ in range(3):
+        x = x @ x
+    own.stop()
+    call = own.read((), {}, None)
+    assert call is not None
+    ((piece,),) = (gap.pieces for gap in call.gaps)
+    assert piece.operators == 4
+    assert piece.seconds >= piece.operator_seconds > 0
+
+
 def test_one_disturbed_call_does_not_change_what_a_gap_did() -> None:
     calls = [
         ProfiledCall(

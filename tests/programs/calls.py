@@ -21,6 +21,15 @@ def outer(x: Tensor) -> Tensor:
     return inner(y) + 1
 
 
+@torch.compiler.disable
+def in_eager_mode(x: Tensor) -> Tensor:
+    return inner(x)
+
+
+def indirect(x: Tensor) -> Tensor:
+    return in_eager_mode(x.sin()) + 1
+
+
 @torch.compile(backend="eager")
 def fails(x: Tensor, error: type[Exception] | None) -> Tensor:
     if error is not None:
@@ -42,6 +51,7 @@ def main() -> None:
     compiled = torch.compile(outer, backend="eager")
     for size in (3, 4, 4):
         compiled(torch.ones(size))
+    torch.compile(indirect, backend="eager")(torch.ones(4))
     try:
         fails(torch.ones(3), KeyError)
     except KeyError:
