@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from fullgraph.site.model import SiteData, SweepCounts
 from fullgraph.site.pages.dashboard import outputs
+from fullgraph.site.pages.lists import LISTS
 
 LINKED = re.compile(r'<a href="([^"#]+)(?:#([\w-]+))?"[^>]*>(\d+)</a>')
 
@@ -30,6 +31,14 @@ def test_every_number_leads_to_its_list(built: Path) -> None:
         assert rows_of((built / path).read_text(), anchor) == int(number), (path, anchor)
     cells = re.findall(r"<td>(.*?)</td>", page)
     assert not [cell for cell in cells if cell.isdigit() and cell != "0"]
+
+
+def test_the_list_of_breaks_with_information_has_only_these(installed_site: SiteData) -> None:
+    lists = {each.name: each for each in LISTS}
+    with_information = replace(installed_site.breaks["GB0170"], missing=())
+    without = replace(installed_site.breaks["GB0124"], missing=("additional information",))
+    assert lists["with-information"].has(with_information)
+    assert not lists["with-information"].has(without)
 
 
 def html_of(site: SiteData) -> str:
