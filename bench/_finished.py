@@ -36,7 +36,7 @@ class Finished:
             file.write(json.dumps({"code": self._code, "name": name, "result": result}) + "\n")
 
     def clear(self) -> None:
-        """Forget everything: the benchmark has ended, and the next run starts anew."""
+        """Forget everything: the benchmark has ended, and the next run starts over."""
         self._file.unlink(missing_ok=True)
 
 

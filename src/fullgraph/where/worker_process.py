@@ -50,7 +50,7 @@ class WorkerProcess:
                 raise WorkerEndedError("it took too long")
             readable, _, _ = select.select([self._source, self._alive], [], [], _TICK)
             if self._alive in readable:
-                # Nobody waits for the result any longer.
+                # The parent no longer waits for the result.
                 os.killpg(os.getpgrp(), signal.SIGKILL)
             if self._source in readable:
                 received = os.read(self._source, 1 << 16)

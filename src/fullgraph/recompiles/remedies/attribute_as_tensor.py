@@ -2,7 +2,7 @@
 
 Dynamo guards on the value of a number in an attribute. That of a tensor is data: all values fit one
 piece of compiled code. Offered as a patch if the compiled function only computes with the number,
-on one path, nothing else reads it, and what is assigned is certainly a number. The patch makes a
+on one path, nothing else reads it, and each assigned value is certainly a number. The patch makes a
 plain attribute and no buffer, which would be saved with the module and change its dtype with it.
 """
 
