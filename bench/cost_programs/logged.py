@@ -24,7 +24,8 @@ class SlowHandler(logging.Handler):
 log = logging.getLogger("service")
 log.setLevel(logging.INFO)
 log.propagate = False
-log.addHandler(SlowHandler())
+# Instead of addHandler: variants of this program share one process, and so this logger.
+log.handlers = [SlowHandler()]
 
 
 class Service(nn.Module):
