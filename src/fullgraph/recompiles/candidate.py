@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from msgspec import Struct
@@ -14,6 +15,8 @@ from fullgraph.recompiles.report import RemedyKind
 ConfigValue = bool | int | float | str
 # What a remedy promises: fewer compiles, or fewer calls in eager mode for more compiles.
 Aim = Literal["compiles", "eager_calls"]
+# The dimension in `L['x']:0`.
+_DIMENSION = re.compile(r":\d+$")
 
 
 class Candidate(Struct, frozen=True):
@@ -50,3 +53,21 @@ class Candidate(Struct, frozen=True):
     def can_be_written(self) -> bool:
         """Whether the remedy changes files of the program."""
         return self.kind in ("source", "setting") and bool(self.files)
+
+    @property
+    def is_global(self) -> bool:
+        """Whether the remedy may change how any function of the program is compiled."""
+        is_set = self.kind == "setting" or any(not _names_sources(each) for each in self.config)
+        return is_set or self.needs_profile
+
+    @property
+    def named_sources(self) -> frozenset[str]:
+        """Dynamo's names of the values that the remedy changes in every function that has them."""
+        values = [str(value) for name, value in self.config.items() if _names_sources(name)]
+        entries = [entry for value in values for entry in value.split(",")]
+        return frozenset(_DIMENSION.sub("", each) for each in entries)
+
+
+def _names_sources(entry: str) -> bool:
+    """Return whether a configuration entry lists values by their names in Dynamo."""
+    return entry.endswith("_sources")

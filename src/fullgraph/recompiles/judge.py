@@ -22,6 +22,9 @@ def judge(
     """Return the comparison of a run that ended, or why the remedy is not offered."""
     result = _compared(group, before, after)
     problem = _problem(candidate, result, before, after)
+    if candidate.aim == "compiles" and after.recompiles_of(group) >= before.recompiles_of(group):
+        # It helps against another change of the same function.
+        problem = problem or "the function compiles again for this change as often"
     if candidate.needs_free_sizes and outcome.compares_sizes:
         problem = problem or "compiled code compares the size, so other sizes might raise"
     return problem or result

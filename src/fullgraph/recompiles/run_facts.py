@@ -12,7 +12,7 @@ from fullgraph.analysis import analyze
 from fullgraph.analysis.eager_calls import calls_of, count_calls
 from fullgraph.analysis.occurrences import qualified_name
 from fullgraph.analysis.state import AnalysisState
-from fullgraph.model.events import Call, Code, Compile
+from fullgraph.model.events import Call, Code, Compile, Recompile
 from fullgraph.model.report import RecompileGroup, Report
 from fullgraph.model.session import Session
 from fullgraph.recompiles.messages import COMPILED_OUTCOMES
@@ -61,6 +61,32 @@ class RunFacts:
         """The number of compiles of each function."""
         return Counter(_key_of_code(each.code) for each in self._compiles)
 
+    def recompiles_of(self, group: RecompileGroup) -> int:
+        """Return how often a function was compiled again, or refused, for the change of a group."""
+        wanted = _change_of(group)
+        return sum(
+            each.recompiles + each.refused
+            for each in self.report.recompile_groups
+            if _change_of(each) == wanted
+        )
+
+    def targets_of(self, key: FunctionKey) -> set[int]:
+        """Return the numbers of the calls of torch.compile whose code runs a function."""
+        ids = {each.id for _, each in self._state.events(Compile) if _key_of_code(each.code) == key}
+        return {
+            call.target for call in self._calls if not ids.isdisjoint((*call.compiles, *call.ran))
+        }
+
+    def changing_sources(self, key: FunctionKey) -> set[str]:
+        """Return Dynamo's names of what changed in the recompiles of a function."""
+        return {
+            change.source
+            for _, event in self._state.events(Recompile)
+            if _key_of_code(event.code) == key
+            for failure in event.failures
+            for change in failure.changes
+        }
+
     def seconds_compiling(self, key: FunctionKey) -> float:
         """Return the compile time of a function."""
         return sum(each.seconds for each in self._compiles if _key_of_code(each.code) == key)
@@ -106,16 +132,17 @@ class RunFacts:
 
     def steady_calls(self, key: FunctionKey) -> list[float]:
         """Return the times of the later calls that compile nothing, sorted."""
-        ids = {each.id for _, each in self._state.events(Compile) if _key_of_code(each.code) == key}
-        targets = {
-            call.target for call in self._calls if not ids.isdisjoint((*call.compiles, *call.ran))
-        }
+        targets = self.targets_of(key)
         times = [
             call.seconds / call.count
             for call in self._calls
             if call.target in targets and not call.compiles
         ]
         return sorted(times[len(times) // 2 :])
+
+
+def _change_of(group: RecompileGroup) -> tuple[object, ...]:
+    return key_of(group), group.kind, group.source, group.dim
 
 
 def call_ratio(before: list[float], after: list[float]) -> float | None:

@@ -1,6 +1,7 @@
-"""Replay candidates: those of different groups together first, then apart where that fails.
+"""Replay candidates: those that are independent together first, then apart where that fails.
 
-A run that ends with equal results verifies every remedy that it had in place. One that was stopped
+A run that ends with equal results verifies every remedy that it had in place, because none of them
+can be the reason why the function of another one compiles less often. One that was stopped
 says nothing about a single remedy, so its remedies are divided and run again.
 """
 
@@ -111,7 +112,7 @@ class RemedySearch:
             if not trials:
                 return
             try:
-                for batch in _batches(trials):
+                for batch in independent_batches(trials, self._baseline.facts):
                     self._try(batch, f"replaying remedies, round {round_}")
             except KeyboardInterrupt:
                 _put_back(trials)
@@ -220,19 +221,34 @@ def _put_back(trials: Sequence[_Trial]) -> None:
             search.waiting.insert(0, candidate)
 
 
-def _batches(trials: Sequence[_Trial]) -> list[list[_Trial]]:
-    """Divide candidates so that no run has two different ones for the same function."""
+def independent_batches(trials: Sequence[_Trial], facts: RunFacts) -> list[list[_Trial]]:
+    """Divide candidates so that what a run shows of one of them is not due to another one."""
     batches: list[list[_Trial]] = []
-    for search, candidate in trials:
-        key = key_of(search.group)
+    for trial in trials:
         for batch in batches:
-            others = [each for other, each in batch if key_of(other.group) == key]
-            if all(_changes(each) == _changes(candidate) for each in others):
-                batch.append((search, candidate))
+            if not any(_interfere(trial, other, facts) for other in batch):
+                batch.append(trial)
                 break
         else:
-            batches.append([(search, candidate)])
+            batches.append([trial])
     return batches
+
+
+def _interfere(one: _Trial, other: _Trial, facts: RunFacts) -> bool:
+    """Return whether a candidate may change how often the function of the other one compiles."""
+    (search, candidate), (other_search, other_candidate) = one, other
+    if _changes(candidate) == _changes(other_candidate):
+        return False
+    key, other_key = key_of(search.group), key_of(other_search.group)
+    # The parts of a function around a graph break get the same tensors.
+    return (
+        key == other_key
+        or not facts.targets_of(key).isdisjoint(facts.targets_of(other_key))
+        or candidate.is_global
+        or other_candidate.is_global
+        or not candidate.named_sources.isdisjoint(facts.changing_sources(other_key))
+        or not other_candidate.named_sources.isdisjoint(facts.changing_sources(key))
+    )
 
 
 def _changes(candidate: Candidate) -> object:
