@@ -16,16 +16,20 @@ def outputs(number: int) -> list[Output]:
     ]
 
 
+def text(path: str, content: bytes) -> tuple[str, list[str]]:
+    return path, content.decode().split()
+
+
 def test_the_order_is_that_of_the_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    contents = [content.decode().split() for content in rendering.rendered(outputs(1000))]
-    assert [int(number) for number, _ in contents] == list(range(1000))
-    assert str(os.getpid()) not in {process for _, process in contents}
+    texts = list(rendering.rendered(outputs(1000), text))
+    assert [path for path, _ in texts] == [f"{number}.html" for number in range(1000)]
+    assert [int(number) for _, (number, _) in texts] == list(range(1000))
+    assert str(os.getpid()) not in {process for _, (_, process) in texts}
 
 
 def test_a_few_pages_are_rendered_here() -> None:
-    (content,) = rendering.rendered(outputs(1))
-    assert content == f"0 {os.getpid()}".encode()
+    assert list(rendering.rendered(outputs(1), text)) == [("0.html", ["0", f"{os.getpid()}"])]
 
 
 def test_an_error_in_another_process_ends_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,4 +39,4 @@ def test_an_error_in_another_process_ends_the_build(monkeypatch: pytest.MonkeyPa
         raise RuntimeError("out of ink")
 
     with pytest.raises(RuntimeError, match="out of ink"):
-        list(rendering.rendered([*outputs(700), Output("x.html", 0, fail)]))
+        list(rendering.rendered([*outputs(700), Output("x.html", 0, fail)], text))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path, PurePath
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from msgspec import Struct, structs
 
 from fullgraph.registry.entries import Snapshot
-from fullgraph.site.fingerprint import digest, fingerprint, maker_fingerprint
+from fullgraph.site.fingerprint import fingerprint, maker_fingerprint
 from fullgraph.site.gather import gather
 from fullgraph.site.model import SiteData
 from fullgraph.site.output import FileFacts, Folder, Manifest, check_folder, opened
@@ -56,9 +58,22 @@ def build(
 ) -> Built:
     """Build a site into a folder; return what was done."""
     check_folder(folder)
-    site = gather(snapshot, plan.settings, plan.info_folder(), plan.reports)
-    with opened(folder, progress) as output:
-        return write_site(site, output)
+    with _without_garbage_collection():
+        site = gather(snapshot, plan.settings, plan.info_folder(), plan.reports)
+        with opened(folder, progress) as output:
+            return write_site(site, output)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles: it would look at all pages again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def write_site(site: SiteData, folder: Folder) -> Built:
@@ -67,7 +82,6 @@ def write_site(site: SiteData, folder: Folder) -> Built:
     site = dated(site, before)
     maker = maker_fingerprint()
     files: dict[str, FileFacts] = {}
-    changed: dict[str, bytes] = {}
     outdated: list[tuple[Output, str]] = []
     for output in all_outputs(site):
         name = _safe(output)
@@ -77,18 +91,20 @@ def write_site(site: SiteData, folder: Folder) -> Built:
             files[name] = known
         else:
             outdated.append((output, facts))
-    contents = rendered([output for output, _ in outdated])
-    for (output, facts), content in zip(outdated, contents, strict=True):
-        files[output.path] = FileFacts(facts, digest(content))
-        if folder.content(output.path) != content:
-            changed[output.path] = content
-    manifest = Manifest(
-        maker=maker,
-        files=dict(sorted(files.items())),
-        release=site.release,
-        first_seen=site.first_seen,
-    )
-    removed = folder.update(dict(sorted(changed.items(), key=_last_pages)), manifest)
+    with folder.staging(output.path for output, _ in outdated) as staging:
+        kept = rendered([output for output, _ in outdated], staging.keep)
+        changed = []
+        for (output, facts), (content, is_changed) in zip(outdated, kept, strict=True):
+            files[output.path] = FileFacts(facts, content)
+            if is_changed:
+                changed.append(output.path)
+        manifest = Manifest(
+            maker=maker,
+            files=dict(sorted(files.items())),
+            release=site.release,
+            first_seen=site.first_seen,
+        )
+        removed = folder.update(staging, changed, manifest)
     return Built(
         breaks=len(site.breaks),
         unworded=sum(not each.worded for each in site.breaks.values()),
@@ -116,13 +132,6 @@ def dated(site: SiteData, before: Manifest) -> SiteData:
 
 
 def _safe(output: Output) -> str:
-    path = PurePath(output.path)
-    if path.is_absolute() or ".." in path.parts:
+    if output.path.startswith("/") or ".." in output.path.split("/"):
         raise ValueError(f"{output.path} is outside the site")
     return output.path
-
-
-def _last_pages(item: tuple[str, bytes]) -> tuple[bool, bool, str]:
-    """Return a sort key: files that pages need come before pages, and the home page is last."""
-    name = item[0]
-    return (name == "index.html", name.endswith(".html"), name)

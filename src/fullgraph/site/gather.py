@@ -56,6 +56,7 @@ def gather(
         variants = read_variants(identifier)
         shown = (*([example] if example else ()), *variants)
         own = added.infos.get(identifier)
+        history = _marks(identifier, histories)
         fixable = text.page.fixable != "no"
         serving = serving_fixers(identifier, text.page.category, fixable=fixable)
         breaks[identifier] = BreakPage(
@@ -63,7 +64,8 @@ def gather(
             page=text.page,
             row=text.row,
             status=_status(identifier, snapshot, histories),
-            history=_marks(identifier, histories),
+            history=history,
+            marks="".join(each.mark[0] for each in history),
             example=example,
             variants=variants,
             verdicts={each.key: verdicts_of(each.key) for each in shown},

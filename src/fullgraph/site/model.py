@@ -118,6 +118,8 @@ class BreakPage(Struct, frozen=True):
     row: Row
     status: Status
     history: tuple[ReleaseMark, ...]
+    # One letter per release of the history: l, r or a (live, retired, absent).
+    marks: str
     example: Example | None
     # Further examples of the same entry.
     variants: tuple[Example, ...]
@@ -152,11 +154,6 @@ class BreakPage(Struct, frozen=True):
         """Return everything that the page shows, in a form that can be encoded."""
         examples = [example.as_json() for example in self.examples]
         return (replace(self, example=None, variants=()), examples)
-
-    @property
-    def marks(self) -> str:
-        """One letter per known release, oldest first: l, r or a (live, retired, absent)."""
-        return "".join(each.mark[0] for each in self.history)
 
     @property
     def worded(self) -> bool:

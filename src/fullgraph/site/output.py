@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct, json
@@ -67,28 +68,30 @@ class Folder:
     def is_intact(self, name: str) -> bool:
         """Check whether a file exists and has not been changed since it was built."""
         known = self.manifest.files.get(name)
-        content = self.content(name)
+        content = _content(f"{self.path}/{name}")
         return known is not None and content is not None and digest(content) == known.content
 
-    def content(self, name: str) -> bytes | None:
-        """Return the content of a file; None if it cannot be read."""
+    @contextmanager
+    def staging(self, names: Iterable[str]) -> Iterator[Staging]:
+        """Yield a place for new contents of these files; it is gone after the block."""
+        staging = Staging(self.path, names)
         try:
-            # Called a thousand times; pathlib would double the cost.
-            with open(f"{self.path}/{name}", "rb") as file:
-                return file.read()
-        except OSError:
-            return None
+            with self._reporting_errors():
+                staging.make()
+            yield staging
+        finally:
+            shutil.rmtree(staging.path, ignore_errors=True)
 
-    def update(self, changed: Mapping[str, bytes], manifest: Manifest) -> list[str]:
-        """Replace changed files, delete files not in `manifest`, and return the deleted."""
-        self._check_foreign(changed)
+    def update(self, staging: Staging, changed: Collection[str], manifest: Manifest) -> list[str]:
+        """Move changed files into place, delete files not in `manifest`, return the deleted."""
         ours = {*self.manifest.files, *self.manifest.pending}
+        self._check_foreign(name for name in changed if name not in ours)
         gone = sorted(name for name in ours - set(manifest.files) if self._has(name))
-        try:
-            if set(changed) - ours:
-                pending = tuple(sorted(ours | set(changed)))
+        with self._reporting_errors():
+            if not ours.issuperset(changed):
+                pending = tuple(sorted(ours.union(changed)))
                 self._write_manifest(msgspec.structs.replace(self.manifest, pending=pending))
-            self._replace(changed)
+            staging.move(changed)
             for name in gone:
                 (self.path / name).unlink(missing_ok=True)
                 self._remove_empty_folders(name)
@@ -96,34 +99,23 @@ class Folder:
                 (self.path / _NO_JEKYLL).touch()
             if manifest != self.manifest:
                 self._write_manifest(manifest)
-        except OSError as error:
-            raise OutputError(f"cannot write {self.path}: {error.strerror or error}") from None
         self.manifest = manifest
         return gone
+
+    @contextmanager
+    def _reporting_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
 
     def _has(self, name: str) -> bool:
         return (self.path / name).is_file()
 
-    def _check_foreign(self, changed: Collection[str]) -> None:
-        ours = {*self.manifest.files, *self.manifest.pending}
-        for name in changed:
-            if name not in ours and os.path.lexists(self.path / name):
+    def _check_foreign(self, names: Iterable[str]) -> None:
+        for name in names:
+            if os.path.lexists(f"{self.path}/{name}"):
                 raise OutputError(f"{self.path / name} is not part of this site; move it away")
-
-    def _replace(self, changed: Mapping[str, bytes]) -> None:
-        """Write all files into a stage folder, then rename each into place."""
-        stage = self.path / _STAGE
-        try:
-            # The stage has no folders: making and removing thousands of them takes seconds.
-            stage.mkdir(exist_ok=True)
-            for folder in {os.path.dirname(name) for name in changed}:
-                os.makedirs(f"{self.path}/{folder}", exist_ok=True)
-            for number, data in enumerate(changed.values()):
-                _write(f"{stage}/{number}", data)
-            for number, name in enumerate(changed):
-                os.replace(f"{stage}/{number}", f"{self.path}/{name}")
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
 
     def _remove_empty_folders(self, name: str) -> None:
         for folder in list((self.path / name).relative_to(self.path).parents)[:-1]:
@@ -135,6 +127,82 @@ class Folder:
         replace_file(self.path / MANIFEST, [json.format(json.encode(manifest), indent=1), b"\n"])
 
 
+class Kept(NamedTuple):
+    """What became of a new content."""
+
+    digest: str
+    # False if the file already has this content.
+    is_changed: bool
+
+
+class Staging:
+    """New contents of files, which are written beside the site and then renamed into place.
+
+    A folder that the site does not have yet is written as a whole and renamed once. Files of other
+    folders are numbered: making and removing thousands of folders would take seconds.
+    """
+
+    def __init__(self, site: Path, names: Iterable[str]) -> None:
+        self.path = f"{site}/{_STAGE}"
+        self._site = str(site)
+        self._numbers = {name: number for number, name in enumerate(names)}
+        folders = sorted({os.path.dirname(name) for name in self._numbers})
+        # For each folder that the site does not have: the topmost one that it does not have.
+        self._new = {folder: top for folder in folders if (top := self._topmost_missing(folder))}
+
+    def make(self) -> None:
+        """Create the folders that are needed; none if there are no files."""
+        if self._numbers:
+            os.makedirs(self.path, exist_ok=True)
+        for folder in self._new:
+            os.makedirs(self._new_path(folder), exist_ok=True)
+
+    def keep(self, name: str, content: bytes) -> Kept:
+        """Write a content if it differs from that of the file in the site."""
+        is_new = os.path.dirname(name) in self._new
+        is_changed = is_new or _content(f"{self._site}/{name}") != content
+        if is_changed:
+            try:
+                _write(self._source(name), content)
+            except OSError as error:
+                raise _unwritable(self._site, error) from None
+        return Kept(digest(content), is_changed)
+
+    def move(self, names: Collection[str]) -> None:
+        """Rename contents into place: what pages need, then pages, and the home page last."""
+        sources: dict[str, str] = {}
+        for name in sorted(names, key=_last_pages):
+            target = self._new.get(os.path.dirname(name), name)
+            # A folder has the place of its last file.
+            sources.pop(target, None)
+            sources[target] = self._source(name) if target == name else self._new_path(target)
+        for target, source in sources.items():
+            os.replace(source, f"{self._site}/{target}")
+
+    def _source(self, name: str) -> str:
+        is_new = os.path.dirname(name) in self._new
+        return self._new_path(name) if is_new else f"{self.path}/{self._numbers[name]}"
+
+    def _new_path(self, name: str) -> str:
+        return f"{self.path}/new/{name}"
+
+    def _topmost_missing(self, folder: str) -> str:
+        """Return the topmost of a folder and its parents that does not exist; empty if all do."""
+        missing = ""
+        while folder and not os.path.isdir(f"{self._site}/{folder}"):
+            missing, folder = folder, os.path.dirname(folder)
+        return missing
+
+
+def _last_pages(name: str) -> tuple[bool, bool, str]:
+    """Return a sort key: files that pages need come before pages, and the home page is last."""
+    return (name == "index.html", name.endswith(".html"), name)
+
+
+def _unwritable(path: str | Path, error: OSError) -> OutputError:
+    return OutputError(f"cannot write {path}: {error.strerror or error}")
+
+
 def _write(path: str, data: bytes) -> None:
     # For a thousand files, `open` takes twice as long.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
@@ -144,6 +212,16 @@ def _write(path: str, data: bytes) -> None:
             rest = rest[os.write(descriptor, rest) :]
     finally:
         os.close(descriptor)
+
+
+def _content(path: str) -> bytes | None:
+    """Return the content of a file; None if it cannot be read."""
+    try:
+        # Called a thousand times; pathlib would double the cost.
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
 
 
 @contextmanager

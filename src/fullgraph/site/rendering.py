@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from fullgraph.site.pages import Output
 
@@ -13,33 +14,39 @@ _FEW = 400
 _MOST_WORKERS = 8
 _CHUNK = 64
 
-# What the worker processes render. They are forks of this process, so nothing is sent to them.
+_Result = TypeVar("_Result")
+
+# What the worker processes do. They are forks of this process, so nothing is sent to them.
 _waiting: Sequence[Output] = ()
+_use: Callable[[str, bytes], Any] | None = None
 
 
-def rendered(outputs: Sequence[Output]) -> Iterator[bytes]:
-    """Yield the content of each output, in order."""
+def rendered(outputs: Sequence[Output], use: Callable[[str, bytes], _Result]) -> Iterator[_Result]:
+    """Render each output and yield, in order, what `use` returns for its path and its content.
+
+    `use` is called in the process that renders, because contents are large.
+    """
     # Elsewhere than on Linux, forks are not safe.
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     workers = min(processors, _MOST_WORKERS)
     if len(outputs) < _FEW or workers < 2:
-        for output in outputs:
-            yield output.render()
-        return
-    yield from _rendered_by(workers, outputs)
+        return (use(output.path, output.render()) for output in outputs)
+    return _rendered_by(workers, outputs, use)
 
 
-def _rendered_by(workers: int, outputs: Sequence[Output]) -> Iterator[bytes]:
+def _rendered_by(
+    workers: int, outputs: Sequence[Output], use: Callable[[str, bytes], _Result]
+) -> Iterator[_Result]:
     from multiprocessing import get_context
 
-    global _waiting
-    _waiting = outputs
+    global _waiting, _use
+    _waiting, _use = outputs, use
     try:
         with get_context("fork").Pool(workers, _start) as pool:
-            for contents in pool.imap(_render_chunk, range(0, len(outputs), _CHUNK)):
-                yield from contents
+            for results in pool.imap(_render_chunk, range(0, len(outputs), _CHUNK)):
+                yield from results
     finally:
-        _waiting = ()
+        _waiting, _use = (), None
 
 
 def _start() -> None:
@@ -48,5 +55,6 @@ def _start() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _render_chunk(start: int) -> list[bytes]:
-    return [output.render() for output in _waiting[start : start + _CHUNK]]
+def _render_chunk(start: int) -> list[Any]:
+    assert _use is not None
+    return [_use(output.path, output.render()) for output in _waiting[start : start + _CHUNK]]

@@ -45,6 +45,20 @@ _LONG_NAME = re.compile(r"[^\s<>]{25,}")
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
 
 
+# Links in the header: name, target, and the kind of the pages that belong to it.
+_NAVIGATION = (
+    ("Breaks", "index.html", "home"),
+    ("Categories", "categories/index.html", "category"),
+    ("Fixes", "fixes/index.html", "fixer"),
+    ("Guide", "guide/index.html", "guide"),
+    ("Docs", "docs/index.html", "docs"),
+    ("Releases", "releases/index.html", "release"),
+    ("Dashboard", "dashboard.html", "dashboard"),
+    ("About", "about.html", "about"),
+)
+_TARGETS = frozenset(target for _, target, _ in _NAVIGATION)
+
+
 class PageFrame(Struct, frozen=True):
     """What every page shows around its content."""
 
@@ -100,14 +114,33 @@ def home_path(address: str) -> str:
 
 
 def renderer(template: str, frame: PageFrame, path: str, **values: Any) -> Callable[[], bytes]:
-    """Return a function that renders a page; every template gets `root`, `frame` and `path`."""
+    """Return a function that renders a page; every template gets `root`, `frame`, `path` and
+    `linked`, which is the path if the navigation has a link to it."""
 
     def render() -> bytes:
         found = _template(template)
-        base = {"root": root_of(path), "frame": frame, "path": path}
+        linked = path if path in _TARGETS else ""
+        base = {"root": root_of(path), "frame": frame, "path": path, "linked": linked}
         return without_controls(found.render({**base, **values}).encode())
 
     return render
+
+
+@cache
+def _part(template: str, frame: PageFrame, root: str, kind: str = "", linked: str = "") -> Markup:
+    """Return a part of the frame, which is the same on many pages."""
+    values = {"frame": frame, "root": root, "kind": kind, "linked": linked}
+    return Markup(_template(template).render(values))
+
+
+def _macro(name: str) -> Callable[..., Markup]:
+    """Return the macro of a template with the same name; importing it in a template is slow."""
+
+    def call(*arguments: object) -> Markup:
+        found: Markup = getattr(_template(f"{name}.html").module, name)(*arguments)
+        return found
+
+    return call
 
 
 @cache
@@ -184,6 +217,10 @@ def _environment() -> Environment:
     environment.filters["listed"] = labels.listed
     environment.globals["count"] = labels.count
     environment.globals["report_link"] = report_link
+    environment.globals["part"] = _part
+    for name in ("contribution", "fixer_links", "rows"):
+        environment.globals[name] = _macro(name)
+    environment.globals["NAVIGATION"] = _NAVIGATION
     environment.globals["POLICY"] = POLICY
     environment.globals["STATUS"] = labels.STATUS
     return environment

@@ -133,4 +133,6 @@ def day_of(release: Release, site: SiteData) -> str:
 
 def _text(text: str) -> str:
     # XML does not allow control characters.
+    if text.isprintable():
+        return escape(text)
     return escape("".join(each if each.isprintable() else " " for each in text))
