@@ -10,6 +10,7 @@ DISCOVERED = (
     "fullgraph.catalog.entries.",
     "fullgraph.commands.",
     "fullgraph.fix.fixers.",
+    "fullgraph.fix.trials.probes.",
     "fullgraph.recompiles.remedies.",
     "fullgraph.render.",
     "fullgraph.site.pages.",

@@ -10,12 +10,31 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def read_source(path: str) -> str | None:
-    """Return a file's text with `\\n` as the line ending; None if it is not readable as UTF-8."""
+    """Return a file's text with `\\n` as the line ending; None if it is not readable.
+
+    A byte order mark is left out, and the encoding is the one that the file declares.
+    """
+    # Reports of programs without source need neither.
+    import tokenize
+
     try:
-        with open(path, encoding="utf-8") as file:
+        with tokenize.open(path) as file:
             return file.read()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, SyntaxError):
         return None
+
+
+def read_with_line_ends(path: str) -> tuple[str, str]:
+    """Return a file's text as it is, without a byte order mark, and the encoding to write it with.
+
+    SyntaxError or UnicodeDecodeError is raised if the file is not in the encoding that it declares.
+    """
+    import tokenize
+
+    with open(path, "rb") as file:
+        encoding, _ = tokenize.detect_encoding(file.readline)
+    with open(path, encoding=encoding, newline="") as text:
+        return text.read(), encoding
 
 
 @lru_cache(maxsize=64)

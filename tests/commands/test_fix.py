@@ -72,7 +72,7 @@ def adds_up(report: dict[str, Any]) -> None:
     assert report["verification"]["recorded_calls"] == 1
     assert report["verification"]["varied_calls"] >= 2
     for fix in report["fixes"]:
-        assert fix["safety"]
+        assert fix["grade"]
         assert fix["diff"] or fix["settings"] or fix["kind"] == "guard"
 
 

@@ -28,6 +28,7 @@ from fullgraph.fix.model import (
 from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.fix.report.build import build_report
 from fullgraph.fix.runtime.hot_patch import index_functions
+from fullgraph.fix.search.grading import FixGrade, Grading
 from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.source.context import BreakContext, SourceFile
 from fullgraph.fix.source.text import read_source
@@ -173,7 +174,8 @@ def _reason(refusals: Sequence[Refusal]) -> str:
 
 def fix_diff(result: SearchResult) -> str:
     """Return the accepted fixes as the diff of a case."""
-    report = build_report(result, unreached={}, times=None, seconds=0.0)
+    grading = Grading(tuple(FixGrade("safe") for _ in result.fixes))
+    report = build_report(result, grading=grading, times=None, seconds=0.0)
     settings = [line for fix in report.fixes for line in fix.settings]
     guards = ["+ value guards"] if result.plan.guards else []
     lines = [f"+ {line}" for line in dict.fromkeys(settings)] + guards

@@ -52,6 +52,31 @@ def test_line_endings_stay(plan: tuple[Path, FixPlan], settings: Settings) -> No
     assert file.read_bytes() == WINDOWS
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfimport torch\n\nx = 1  # caf\xc3\xa9\n",
+        b"# -*- coding: latin-1 -*-\nimport torch\n\nx = 1  # caf\xe9\n",
+        b"import torch\r\n\nx = 1  # mixed\r\n",
+    ],
+)
+def test_encodings_and_mixed_line_ends_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
+    file = tmp_path / "program.py"
+    file.write_bytes(content)
+    settings: Settings = {"capture_scalar_outputs": True}
+    apply_changes(user_changes(FixPlan(settings=settings), str(file)), force=True)
+    written = file.read_bytes()
+    assert b"torch._dynamo.config.capture_scalar_outputs = True" in written
+    kept = [line for line in written.splitlines(keepends=True) if b"_dynamo" not in line]
+    assert [line for line in content.splitlines(keepends=True) if line not in kept] == []
+    compile(written, str(file), "exec")
+    undo(force=False, script=str(file))
+    assert file.read_bytes() == content
+
+
 def test_settings_are_set_below_the_imports(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text("import os\n\nimport torch\n\nx = torch.ones(2)\n")

@@ -97,7 +97,7 @@ def test_a_guard_is_on_a_value_that_is_computed_from_an_input() -> None:
 
 
 def test_a_fix_says_how_many_root_causes_it_removes_unless_it_is_one() -> None:
-    assert "exact; removes 2 root causes" in text_of(fix_report(replace(FIX, removes=2)))
+    assert "safe; removes 2 root causes" in text_of(fix_report(replace(FIX, removes=2)))
     assert "removes" not in text_of(fix_report(FIX))
 
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     "--force", is_flag=True,
     help="Write even to files with uncommitted changes, and even if the result is slower.",
 )  # fmt: skip
+@click.option(
+    "--unsafe", is_flag=True,
+    help="Also write fixes that assume or change something, which the report names.",
+)  # fmt: skip
 @click.option("--only", type=click.Choice(["settings"]), help="Only try this kind of fix.")
 @click.option(
     "--time", "seconds", type=click.FloatRange(min=5), default=120.0, show_default=True,
@@ -49,6 +53,7 @@ def command(
     apply_: bool,
     undo_: bool,
     force: bool,
+    unsafe: bool,
     only: str | None,
     seconds: float,
     backends: tuple[str, ...],
@@ -60,7 +65,9 @@ def command(
 
     Runs the program once in eager mode and records its calls. Each candidate fix is then tested
     on the recorded and on varied inputs: it must remove the break and change no output, gradient,
-    side effect or exception. Nothing is written without --apply, which may also come last.
+    side effect or exception. Probes then vary one property at a time, and the report says what
+    each fix assumes. Nothing is written without --apply, which writes the safe fixes and may also
+    come last.
     """
     if undo_:
         undo_last(force, target)
@@ -71,6 +78,7 @@ def command(
 
     target, own_flags = _own_flags(target)
     apply_, force = apply_ or "--apply" in own_flags, force or "--force" in own_flags
+    unsafe = unsafe or "--unsafe" in own_flags
     check_program(target)
     check_torch()
     if output is not None:
@@ -85,6 +93,8 @@ def command(
             only_settings=only == "settings",
             backends=backends,
             price=with_cost,
+            use="write" if apply_ else None,
+            unsafe=unsafe,
         )
     command_line = "" if apply_ else shlex.join(target)
     deliver("fix", outcome.report, format_, output=output, command=command_line)
@@ -98,7 +108,7 @@ def command(
 def _own_flags(target: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split off our own flags that follow the program: users often add --apply last."""
     end = len(target)
-    while end > 1 and target[end - 1] in ("--apply", "--force"):
+    while end > 1 and target[end - 1] in ("--apply", "--force", "--unsafe"):
         end -= 1
     return target[:end], target[end:]
 
@@ -139,6 +149,7 @@ def write_fixes(outcome: FixOutcome, target: tuple[str, ...], *, force: bool) ->
             "a call is slower with these fixes, so nothing was written; use --force to apply them "
             "anyway"
         )
+    _name_unsafe(outcome)
     changes = user_changes(outcome.plan, outcome.main_file)
     if changes:
         apply_changes(changes, force=force)
@@ -149,6 +160,27 @@ def write_fixes(outcome: FixOutcome, target: tuple[str, ...], *, force: bool) ->
         replace_file(name, [patch.encode()])
         click.echo(f"wrote {name}: {package} is not your code", err=True)
     _name_unwritten(outcome.report, target)
+
+
+def _name_unsafe(outcome: FixOutcome) -> None:
+    """Name the fixes that the plan does not have; FullgraphError if nothing is left to write."""
+    from fullgraph.errors import FullgraphError
+
+    if outcome.why_none:
+        raise FullgraphError(f"nothing was written: {outcome.why_none}")
+    allowed = {"safe", "assumes", "changes"} if outcome.unsafe else {"safe"}
+    left = [fix for fix in outcome.report.fixes if fix.grade not in allowed]
+    if len(left) == len(outcome.report.fixes):
+        raise FullgraphError(
+            "nothing was written: no call runs the changed lines, so no fix is verified"
+            if all(fix.grade == "unverified" for fix in left)
+            else "nothing was written: no fix is safe; the report names what each assumes or "
+            "changes, and --unsafe writes them anyway"
+        )
+    if left:
+        places = dict.fromkeys(f"{fix.fixer} at line {fix.location.line}" for fix in left)
+        hint = "" if outcome.unsafe else "; --unsafe writes those that assume or change something"
+        click.echo(f"not written, because not safe: {', '.join(places)}{hint}", err=True)
 
 
 def _name_unwritten(report: FixReport, target: tuple[str, ...]) -> None:

@@ -14,6 +14,7 @@ from fullgraph.errors import FullgraphError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fullgraph.fix.pipeline import FixOutcome
     from fullgraph.model.report import Report
 
 # How long `--fix` may search for fixes.
@@ -59,6 +60,11 @@ def _with_separator(command: click.Command, args: list[str]) -> list[str]:
 )
 @renamed_option("--mend", "--fix", is_flag=True)
 @click.option(
+    "--unsafe",
+    is_flag=True,
+    help="With --fix: also apply fixes that assume or change something.",
+)
+@click.option(
     "--cost",
     "with_cost",
     is_flag=True,
@@ -72,6 +78,7 @@ def command(
     show_all: bool,
     session: str | None,
     with_fixes: bool,
+    unsafe: bool,
     with_cost: bool,
 ) -> None:
     """Run a program and report its graph breaks.
@@ -92,7 +99,7 @@ def command(
         check_writable(output)
     folder = prepare_session(Path(session)) if session else new_session()
     if with_fixes:
-        _apply_fixes(target, folder)
+        _apply_fixes(target, folder, unsafe)
     code = run_program(target, folder, ["cost"] if with_cost else [])
     has_failed = _show_report(folder, format_, output, show_all, session)
     # If the program fails, its own exit code counts.
@@ -125,7 +132,7 @@ def _deliver(
     deliver_after_run("report", report, format_, output=output, rest=rest, **top)
 
 
-def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:
+def _apply_fixes(target: tuple[str, ...], folder: Path, unsafe: bool) -> None:
     """Search for fixes and make the program run with them; without any if that fails."""
     import os
 
@@ -136,7 +143,14 @@ def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:
 
     try:
         with progress_line() as progress:
-            fixed = fix_program(target, seconds=_FIX_SECONDS, progress=progress, measure=False)
+            fixed = fix_program(
+                target,
+                seconds=_FIX_SECONDS,
+                progress=progress,
+                measure=False,
+                use="in memory",
+                unsafe=unsafe,
+            )
     except FullgraphError as error:
         click.echo(f"fullgraph: running without fixes: {error}", err=True)
         return
@@ -147,5 +161,20 @@ def _apply_fixes(target: tuple[str, ...], folder: Path) -> None:
     path = folder / "plan.json"
     path.write_bytes(json.encode(fixed.plan))
     os.environ[PLAN_VARIABLE] = str(path)
+    click.echo(f"fullgraph: {_applied(fixed)}", err=True)
+
+
+def _applied(fixed: FixOutcome) -> str:
+    """Return which fixes are in effect, and why others are not."""
+    if fixed.why_none:
+        return f"running without fixes: {fixed.why_none}"
+    fixes = fixed.report.fixes
+    left = 0 if fixed.unsafe else sum(fix.grade in ("assumes", "changes") for fix in fixes)
     causes = fixed.report.summary.causes
-    click.echo(f"fullgraph: fixes applied; root causes {causes.before} → {causes.after}", err=True)
+    if not left:
+        return f"fixes applied; root causes {causes.before} → {causes.after}"
+    safe = sum(fix.grade == "safe" for fix in fixes)
+    return (
+        f"{safe} safe {'fix' if safe == 1 else 'fixes'} applied; {left} assume or change something "
+        "(--unsafe applies them)"
+    )

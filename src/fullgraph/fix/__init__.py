@@ -4,8 +4,9 @@ The stages, in order:
 
     record/      1. run the program once in eager mode and record its compiled calls
     fixers/      2. from a graph break to candidates and refusals, one file per fixer
-    search/      3. which candidates to accept; 4. verification of all of them together
-    report/      5. the report; apply.py writes files
+    search/      3. which candidates to accept; 4. verification of all of them together;
+                 5. grades: what each fix assumes
+    report/      6. the report; apply.py writes files
 
 and what they use:
 

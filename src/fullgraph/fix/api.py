@@ -20,6 +20,7 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
     example_inputs: Sequence[Any] | Mapping[str, Any] | None = None,
     *,
     value_guards: bool = True,
+    unsafe: bool = False,
     seconds: float = 120.0,
     **options: Any,
 ) -> Any:
@@ -27,21 +28,24 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
 
     `example_inputs` are the arguments of a typical call: positional ones in a tuple or a list,
     keyword arguments in a dict. The model is called with them and with varied inputs, in forks of
-    this process; no file changes. If no fix can be verified, the result is that of
-    `torch.compile`, and a warning says why. The result's `fullgraph_fix` is the fix report.
+    this process; no file changes. Safe fixes are applied, and those that assume something of the
+    metadata of arguments, for calls like the recorded ones. With `unsafe`, all verified fixes are.
+    If no fix can be verified, the result is that of `torch.compile`, and a warning says why. The
+    result's `fullgraph_fix` is the fix report.
     """
     import torch
 
     compiled = torch.compile(model, **options)
     try:
-        plan, report = _fixed(model, example_inputs, value_guards, seconds, options)
+        plan, report = _fixed(model, example_inputs, value_guards, unsafe, seconds, options)
     except FullgraphError as error:
         warnings.warn(f"fullgraph.compile applied no fixes: {error}", stacklevel=2)
         return compiled
+    from fullgraph.fix.model import NO_PLAN
     from fullgraph.fix.record.intercept import wrap_call
     from fullgraph.fix.runtime.activate import ActivePlan
 
-    fixed = wrap_call(compiled, ActivePlan(plan).wrap) if report.fixes else compiled
+    fixed = wrap_call(compiled, ActivePlan(plan).wrap) if plan != NO_PLAN else compiled
     fixed.fullgraph_fix = report
     return fixed
 
@@ -50,12 +54,14 @@ def _fixed(
     model: Callable[..., Any],
     example_inputs: Sequence[Any] | Mapping[str, Any] | None,
     value_guards: bool,
+    unsafe: bool,
     seconds: float,
     options: dict[str, Any],
 ) -> tuple[FixPlan, FixReport]:
     """Search and verify fixes; FullgraphError if that is not possible."""
     from fullgraph.fix.fixers import all_fixers
     from fullgraph.fix.report.build import build_report
+    from fullgraph.fix.search.grading import grade_fixes, usable_plan
     from fullgraph.fix.search.search import FixSearch
     from fullgraph.fix.trials.fork import ForkTrialRunner, can_fork
 
@@ -79,12 +85,14 @@ def _fixed(
             runner, deadline=started + seconds, progress=lambda _: None, fixers=fixers
         )
         result = search.run()
+        grading = grade_fixes(runner, result)
+        plan, _ = usable_plan(runner, result, grading, unsafe=unsafe, in_memory=True)
     if result.baseline.samples.raising:
         raise FullgraphError("the model raises for example_inputs; pass arguments that it accepts")
-    report = build_report(result, unreached={}, times=None, seconds=time.monotonic() - started)
+    report = build_report(result, grading=grading, times=None, seconds=time.monotonic() - started)
     if not report.summary.verified:
         raise FullgraphError(report.verification.problems[0])
-    return result.plan, report
+    return plan, report
 
 
 def _recorded(

@@ -18,14 +18,15 @@ from fullgraph.fix.runtime.dynamo_config import config_imports, config_statement
 from fullgraph.fix.source.edits import (
     Edit,
     FileEdits,
-    apply_edits,
+    apply_edits_to_file,
     combine_edits,
     insert_lines,
 )
 from fullgraph.fix.source.module_level import insert_at_top, missing_blank_lines, missing_imports
-from fullgraph.fix.source.text import keep_line_endings, parse
+from fullgraph.fix.source.text import parse
 from fullgraph.folders import undo_folder
 from fullgraph.model.owners import YOURS, this_process
+from fullgraph.python_source import read_with_line_ends
 
 
 class Change(Struct, frozen=True):
@@ -34,6 +35,11 @@ class Change(Struct, frozen=True):
     path: str
     before: str
     after: str
+    encoding: str = "utf-8"
+
+    def encoded(self, text: str) -> bytes:
+        """Return a text of this file as bytes; a byte order mark is part of some encodings."""
+        return text.encode(self.encoding)
 
 
 class Changes(Struct, frozen=True):
@@ -70,9 +76,8 @@ def _file_for_settings(settings: Settings, main_file: str) -> str:
 
 
 def _change(path: str, edits: Iterable[Edit]) -> Change:
-    before = _read(path)
-    after = apply_edits(before.replace("\r\n", "\n"), edits)
-    return Change(path, before, keep_line_endings(after, before))
+    before, encoding = _read(path)
+    return Change(path, before, apply_edits_to_file(before, edits), encoding)
 
 
 def is_users_own(path: str) -> bool:
@@ -82,7 +87,7 @@ def is_users_own(path: str) -> bool:
 
 def settings_edits(path: str, settings: Settings) -> FileEdits:
     """Insert statements that set `torch._dynamo.config` below the imports of a script."""
-    text = _read(path).replace("\r\n", "\n")
+    text = _read(path)[0].replace("\r\n", "\n")
     edits = insert_at_top(text, missing_imports(text, config_imports(settings)), [])
     statements = [each for each in config_statements(settings) if each not in text]
     if statements:
@@ -98,9 +103,12 @@ def settings_edits(path: str, settings: Settings) -> FileEdits:
     return FileEdits(path, tuple(edits))
 
 
-def _read(path: str) -> str:
-    with open(path, encoding="utf-8", newline="") as file:
-        return file.read()
+def _read(path: str) -> tuple[str, str]:
+    """Return the text of a file, with its line ends, and its encoding."""
+    try:
+        return read_with_line_ends(path)
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise FixError(f"cannot read {display_path(path)}: {error}; save it as UTF-8") from None
 
 
 def apply_changes(changes: list[Change], *, force: bool) -> None:
@@ -115,11 +123,11 @@ def apply_changes(changes: list[Change], *, force: bool) -> None:
     written: list[Change] = []
     try:
         for change in changes:
-            replace_file(change.path, [change.after.encode()])
+            replace_file(change.path, [change.encoded(change.after)])
             written.append(change)
     except BaseException:
         for change in written:
-            replace_file(change.path, [change.before.encode()])
+            replace_file(change.path, [change.encoded(change.before)])
         raise
 
 
@@ -165,7 +173,7 @@ def undo(*, force: bool, script: str | None = None) -> list[str]:
         for change in last.changes:
             _require_as_written(change)
     for change in last.changes:
-        replace_file(change.path, [change.before.encode()])
+        replace_file(change.path, [change.encoded(change.before)])
     file.unlink()
     return [display_path(change.path) for change in last.changes]
 
@@ -174,7 +182,7 @@ def _require_as_written(change: Change) -> None:
     name = display_path(change.path)
     if not os.path.exists(change.path):
         raise FixError(f"{name} is gone; use --force to write the old text anyway")
-    if _read(change.path) != change.after:
+    if Path(change.path).read_bytes() != change.encoded(change.after):
         raise FixError(
             f"{name} was changed after the fix; use --force to restore the old text anyway"
         )

@@ -38,6 +38,8 @@ class Declaration(Struct, frozen=True):
     about: str
     # What the text of a break must contain for the fixer to be offered; empty for any text.
     offered_for: str = ""
+    # What must hold for its fixes to be right, in sentences.
+    assumes: tuple[str, ...] = ()
 
     @property
     def rank(self) -> tuple[int, int, str]:
@@ -113,6 +115,7 @@ def _read(name: str, file: Path) -> Declaration:
         order=_constant(source, "ORDER", 0),
         about=about[1] if about else "",
         offered_for=_constant(source, "OFFERED_FOR", ""),
+        assumes=_constant(source, "ASSUMES", ()),
     )
 
 

@@ -39,6 +39,8 @@ class Candidate(Struct, frozen=True):
     # From the fixer's module, unless the fixer proposes something more particular.
     title: str = ""
     safety: Safety | None = None
+    # What must hold for the fix to be right, in sentences; probes find further ones.
+    assumes: tuple[str, ...] = ()
     # From the fixer's module.
     fixer: str = ""
     kind: Kind = "rewrite"
@@ -71,6 +73,8 @@ class FixPlan(Struct, frozen=True):
     files: dict[str, FileEdits] = {}
     settings: Settings = {}
     guards: bool = False
+    # The plan is in effect only for calls with these signatures; empty: for all calls.
+    signatures: tuple[str, ...] = ()
 
 
 NO_PLAN = FixPlan()
@@ -114,7 +118,8 @@ class TrialRequest(Struct, frozen=True):
     # timing: measure a steady call under a plan.
     # variants: time calls under several plans in turn.
     # coverage: find out which of `lines` the original program does not run.
-    task: Literal["reference", "trial", "timing", "variants", "coverage"]
+    # probe: run calls that differ in one property, and compare with the original program.
+    task: Literal["reference", "trial", "timing", "variants", "coverage", "probe"]
     plan: FixPlan = NO_PLAN
     # For `variants`; each is a part of `plan`.
     variants: tuple[FixPlan, ...] = ()
@@ -125,6 +130,11 @@ class TrialRequest(Struct, frozen=True):
     # The least safe level that the plan's fixes claim; it decides which output may differ.
     safety: Safety = "exact"
     lines: dict[str, tuple[int, ...]] = {}
+    # For `probe` and `coverage`: the probes to run (empty: all), how many at most per function, and
+    # how many of them with compiled code.
+    probes: tuple[str, ...] = ()
+    most_probes: int = 0
+    most_compiled: int = 0
     # After this time the trial is killed; after half of it no further varied inputs are run.
     seconds: float = 120.0
     # Given by the runner.
@@ -140,6 +150,24 @@ class Difference(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.mode}, {self.sample}: {self.what}"
+
+
+class FailedProbe(Struct, frozen=True):
+    """A call for which the fixed program differs, and the assumption that excludes such calls."""
+
+    name: str
+    assumption: str
+    what: str
+    mode: Mode
+    # Whether the assumption is about metadata of the arguments, which a signature shows.
+    is_metadata: bool = False
+
+
+class ProbesRun(Struct, frozen=True):
+    """How many probes ran in eager mode, and how many compiled."""
+
+    eager: int = 0
+    compiled: int = 0
 
 
 class GuardCost(Struct, frozen=True):
@@ -199,6 +227,11 @@ class TrialResult(Struct, frozen=True):
     guards: tuple[GuardCost, ...] = ()
     # Lines that no sample ran, by file.
     unreached: dict[str, tuple[int, ...]] = {}
+    # Calls with another property for which the plan is wrong, and how many such calls ran.
+    failed_probes: tuple[FailedProbe, ...] = ()
+    probes: ProbesRun = ProbesRun()
+    # Of the recorded calls.
+    signatures: tuple[str, ...] = ()
     # What the trial has cost, however busy the machine was.
     cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from fullgraph.fix.cost import FixPricer
 from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.model import NO_PLAN, FixError, FixPlan, SearchResult, TrialRequest
-from fullgraph.fix.report.build import Lines, build_report, lines_changed
+from fullgraph.fix.report.build import build_report
 from fullgraph.fix.report.model import CallTimes, FixReport
+from fullgraph.fix.search.grading import grade_fixes, usable_plan
 from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.trials.client import ProgramTrialRunner
 from fullgraph.fix.trials.runner import run_trial
@@ -26,9 +28,13 @@ class FixOutcome(Struct, frozen=True):
     """A report, and the plan that `--apply` and `run --fix` use."""
 
     report: FixReport
+    # The fixes that may be used, verified together; all of them unless `use` was given.
     plan: FixPlan
     # The file that settings go into; empty if it is not known.
     main_file: str
+    # Why no fix may be used although some are of an allowed grade; empty otherwise.
+    why_none: str = ""
+    unsafe: bool = False
 
 
 def fix_program(
@@ -40,10 +46,13 @@ def fix_program(
     backends: Sequence[str] = (),
     measure: bool = True,
     price: bool = False,
+    use: Literal["write", "in memory"] | None = None,
+    unsafe: bool = False,
 ) -> FixOutcome:
     """Find and verify fixes for `SCRIPT [ARG]...` or `-m MODULE [ARG]...`; measure the speedup.
 
-    With `price`, also measure what each fix is worth.
+    With `price`, also measure what each fix is worth. With `use`, the plan of the outcome has only
+    the fixes that may be used like that; with `unsafe`, all that are verified.
     """
     started = time.monotonic()
     progress("running the program")
@@ -58,16 +67,23 @@ def fix_program(
             backends=backends,
         )
         result = search.run()
-        unreached = _unreached(runner, result)
+        progress("probing what the fixes assume")
+        grading = grade_fixes(runner, result)
+        plan, why_none = result.plan, ""
+        if use:
+            in_memory = use == "in memory"
+            plan, why_none = usable_plan(
+                runner, result, grading, unsafe=unsafe, in_memory=in_memory
+            )
         times = _call_times(runner, result, progress, started + seconds) if measure else None
         cost = None
         if price:
             progress("measuring what each fix is worth")
             cost = FixPricer(runner, result, started + seconds).price(target)
     report = build_report(
-        result, unreached=unreached, times=times, cost=cost, seconds=time.monotonic() - started
+        result, grading=grading, times=times, cost=cost, seconds=time.monotonic() - started
     )
-    return FixOutcome(report, result.plan, runner.recorded.main_file)
+    return FixOutcome(report, plan, runner.recorded.main_file, why_none, unsafe)
 
 
 def _fixers(only_settings: bool) -> list[Fixer]:
@@ -94,14 +110,6 @@ def _require_calls(runner: ProgramTrialRunner) -> None:
             f"the program never calls the functions that it compiles ({functions}); call them with "
             "typical inputs"
         )
-
-
-def _unreached(runner: ProgramTrialRunner, result: SearchResult) -> Lines:
-    """Return the changed lines of the original program that no call runs."""
-    lines = lines_changed(result)
-    if not lines:
-        return {}
-    return run_trial(runner, TrialRequest("coverage", lines=lines)).unreached
 
 
 def _call_times(

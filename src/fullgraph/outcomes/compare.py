@@ -178,3 +178,12 @@ def _identical(old: torch.Tensor, new: torch.Tensor) -> bool:
     if old.dtype.is_floating_point or old.dtype.is_complex:
         return bool(torch.isclose(old, new, rtol=0, atol=0, equal_nan=True).all())
     return bool(torch.equal(old, new))
+
+
+def metadata_problems(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """Return what differs between the metadata of two outcomes."""
+    return [
+        f"{name}: {after[name]} instead of {value}"
+        for name, value in before.items()
+        if name in after and after[name] != value
+    ]

@@ -16,6 +16,8 @@ from typing import Any, Protocol, TypeAlias
 
 import torch
 
+from fullgraph.outcomes.metadata import random_states, result_metadata, versions_of
+
 # A tensor, or the text of any other value.
 Leaf: TypeAlias = "torch.Tensor | str"
 NO_GRADIENT = "no gradient"
@@ -49,6 +51,8 @@ class CallOutcome:
     message: str = ""
     # Printed, logged and warned lines.
     output: list[str] = field(default_factory=list)
+    # Strides, sharing of memory, writes to inputs and random states; see `outcomes.metadata`.
+    metadata: dict[str, str] = field(default_factory=dict)
 
 
 class Context(Protocol):
@@ -81,15 +85,20 @@ def observe_call(
     """
     outcome = CallOutcome()
     restored = context.restored() if context is not None else nullcontext()
+    versions = versions_of(tensors_in((args, kwargs)))
     with restored, capture_output() as output:
         try:
             result = function(*args, **kwargs)
             outcome.outputs = flattened(result)
+            outcome.metadata = result_metadata(
+                tensors_in(result), tensors_in((args, kwargs)), _tensors_of(module), versions
+            )
             if context is not None and context.grad and not context.inference:
                 outcome.gradients = _gradients(result, (args, kwargs), module)
         except Exception as error:
             outcome.raised = type(error).__name__
             outcome.message = str(error)
+        outcome.metadata |= random_states()
     outcome.inputs = flattened((args, kwargs))
     outcome.state = module_state(module)
     outcome.output = output
@@ -216,6 +225,10 @@ def module_state(module: torch.nn.Module | None) -> dict[str, Leaf]:
     return found
 
 
+def _tensors_of(module: torch.nn.Module | None) -> list[torch.Tensor]:
+    return [*module.parameters(), *module.buffers()] if module is not None else []
+
+
 def _digest(tensor: torch.Tensor) -> Leaf:
     """Return a small tensor itself, and sums over a large one that reveal a change."""
     if tensor.numel() <= 64 or tensor.is_complex() or not tensor.dtype.is_floating_point:
@@ -236,9 +249,7 @@ def _gradients(result: Any, inputs: Any, module: torch.nn.Module | None) -> dict
     if module is not None:
         wanted |= {n: p for n, p in module.named_parameters() if p.requires_grad}
     wanted |= {
-        f"input {n}": leaf
-        for n, leaf in enumerate(tensors_in(inputs))
-        if leaf.requires_grad and leaf.is_leaf
+        f"input {n}": leaf for n, leaf in enumerate(tensors_in(inputs)) if leaf.requires_grad
     }
     if not wanted:
         return {}

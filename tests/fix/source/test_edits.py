@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from fullgraph.fix.source.edits import (
     EditedText,
     FileEdits,
     apply_edits,
+    apply_edits_to_file,
     combine_edits,
     delete_statement,
     edited_lines,
@@ -147,3 +149,27 @@ def test_changed_lines_are_those_that_are_removed_or_changed() -> None:
     assert edited_lines(text, [Edit(2, 5, "x")]) == [2, 3]
     assert edited_lines(text, [Edit(4, 4, "    ")]) == [3]
     assert edited_lines(text, [insert_lines(text, 3, ["import torch"])]) == []
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "é = 1", ""]), st.sampled_from(["\n", "\r\n"])), min_size=1
+    ),
+    st.integers(0, 20),
+    st.integers(0, 20),
+)
+def test_lines_that_no_edit_touches_keep_their_ends(
+    lines: list[tuple[str, str]], start: int, length: int
+) -> None:
+    raw = "".join(text + end for text, end in lines)
+    text = raw.replace("\r\n", "\n")
+    start = min(start, len(text))
+    edit = Edit(start, min(start + length, len(text)), "new\nlines\n")
+    written = apply_edits_to_file(raw, [edit])
+    # It is the same edit, whatever the ends of the lines are.
+    assert written.replace("\r\n", "\n") == apply_edits(text, [edit])
+    before, after = text[: edit.start].count("\n"), text[edit.end :].count("\n")
+    ends = [end for _, end in lines]
+    found = re.findall("\r?\n", written)
+    assert found[:before] == ends[:before]
+    assert found[len(found) - after :] == ends[len(ends) - after :]

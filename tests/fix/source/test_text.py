@@ -12,7 +12,6 @@ from fullgraph.fix.source.edits import apply_edits
 from fullgraph.fix.source.locate import function_at, nodes_at, statement_of
 from fullgraph.fix.source.module_level import insert_at_top, missing_imports
 from fullgraph.fix.source.text import (
-    keep_line_endings,
     line_at,
     line_start,
     read_source,
@@ -70,17 +69,20 @@ def test_the_statement_around_a_node() -> None:
     assert isinstance(statement_of(tree, call), ast.Return)
 
 
-def test_line_endings_stay(tmp_path: Path) -> None:
+def test_lines_are_read_with_one_kind_of_end(tmp_path: Path) -> None:
     file = tmp_path / "f.py"
     file.write_bytes(b"a = 1\r\nb = 2\r\n")
     assert read_source(str(file)) == "a = 1\nb = 2\n"
-    assert keep_line_endings("a = 1\nb = 3\n", "a = 1\r\nb = 2\r\n") == "a = 1\r\nb = 3\r\n"
 
 
-def test_a_file_that_is_not_utf_8_is_not_read(tmp_path: Path) -> None:
+def test_a_file_is_read_in_the_encoding_that_it_declares(tmp_path: Path) -> None:
     file = tmp_path / "f.py"
     file.write_bytes(b"a = '\xff'\n")
     assert read_source(str(file)) is None
+    file.write_bytes(b"# coding: latin-1\na = '\xff'\n")
+    assert read_source(str(file)) == "# coding: latin-1\na = '\u00ff'\n"
+    file.write_bytes(b"\xef\xbb\xbfa = 1\n")
+    assert read_source(str(file)) == "a = 1\n"
     assert read_source(str(tmp_path / "missing.py")) is None
 
 

@@ -16,6 +16,7 @@ and optionally
     ORDER       within one kind, lower is tried first (default 0)
     OFFERED_FOR a pattern: reports offer the fixer only for breaks whose type, explanation or line
                 matches it (default: any)
+    ASSUMES     sentences: what must hold for its fixes to be right (default: nothing)
     ANY_BREAK   True: other breaks are proposed to as well; the code at the break decides
 
 `propose` yields nothing for code that it does not recognize. For code that it recognizes and does
@@ -74,6 +75,7 @@ class Fixer(Declaration, frozen=True, kw_only=True):
             kind=self.kind,
             title=candidate.title or self.title,
             safety=candidate.safety or self.safety,
+            assumes=candidate.assumes or self.assumes,
         )
 
 
@@ -91,6 +93,7 @@ def _read(module: ModuleType) -> Fixer:
         title=module.TITLE,
         kind=module.KIND,
         safety=module.SAFETY,
+        assumes=getattr(module, "ASSUMES", ()),
         ids=module.IDS,
         categories=module.CATEGORIES,
         any_break=getattr(module, "ANY_BREAK", False),

@@ -23,6 +23,9 @@ from fullgraph.fix.source.context import BreakContext
 TITLE = "data-dependent output size → unbacked symbol in the graph"
 KIND = "setting"
 SAFETY = "exact"
+# Seen on torch 2.13: inductor drops the error of an operator without elements, and takes a size
+# that depends on data for one that it is not.
+ASSUMES = ("with inductor, no size that depends on data is 0 or 1",)
 # After `capture_scalar_outputs`, which changes less.
 ORDER = 1
 IDS = (DYNAMIC_SHAPE_OPERATOR,)

@@ -8,8 +8,8 @@ Why it breaks: Dynamo does not trace into functions that are written in C, such 
 depend on the inputs of the compiled function. Numbers and strings of a module are constants for
 Dynamo.
 
-Safety: exact for pure functions of constants, and for properties of the machine, which do not
-change while a program runs.
+Safety: exact for pure functions of constants. Properties of the machine do not change while a
+program runs; the fix assumes that nothing, such as a test, replaces the function that returns them.
 
 Not applied when: the value may change, as do the number of threads, the environment, the clock and
 random numbers; or when the result can be mutated.
@@ -86,11 +86,20 @@ def propose(context: BreakContext) -> Iterator[Proposal]:
     replacement = replace_node(context.text, value, name)
     line = _last_line_of_constants(value, function, context.tree)
     if line is None:
-        yield Candidate(context.file_edits([replacement], definitions=(f"\n{statement}",)))
+        file = context.file_edits([replacement], definitions=(f"\n{statement}",))
+        yield Candidate(file, assumes=_assumptions(value, context))
     else:
         below = insert_lines(context.text, line + 1, ["", statement])
         edits = [replacement, below]
-        yield Candidate(context.file_edits(edits, module_additions=(statement,)))
+        file = context.file_edits(edits, module_additions=(statement,))
+        yield Candidate(file, assumes=_assumptions(value, context))
+
+
+def _assumptions(value: ast.expr, context: BreakContext) -> tuple[str, ...]:
+    """Return what must hold for properties of the machine, which tests and plugins may replace."""
+    calls = [context.name(node.func) for node in ast.walk(value) if isinstance(node, ast.Call)]
+    machine = dict.fromkeys(name for name in calls if name in _MACHINE)
+    return tuple(f"nothing replaces `{name}` after this file is imported" for name in machine)
 
 
 def _name_for(value: ast.expr, context: BreakContext) -> str:

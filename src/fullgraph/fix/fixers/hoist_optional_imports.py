@@ -31,6 +31,7 @@ from fullgraph.fix.source.text import last_line, owns_its_lines
 TITLE = "optional import in a function → at module level"
 KIND = "rewrite"
 SAFETY = "exact"
+ASSUMES = ("whether the module can be imported does not change after this file is imported",)
 IDS = (IMPORT_FAILURE,)
 CATEGORIES = ()
 

@@ -18,6 +18,7 @@ same file.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from fullgraph.fix.fixers import Proposal
@@ -26,7 +27,7 @@ from fullgraph.fix.source.context import BreakContext
 from fullgraph.fix.source.declined import Declined
 from fullgraph.fix.source.edits import Edit, delete_statement, replace_lines, replace_node
 from fullgraph.fix.source.locate import body_around, class_at
-from fullgraph.fix.source.text import owns_its_lines
+from fullgraph.fix.source.text import comment_lines, owns_its_lines
 
 TITLE = "explicit graph break or `disable` → removed"
 KIND = "rewrite"
@@ -37,6 +38,10 @@ CATEGORIES = ("user-requested",)
 
 _BREAKS = tuple(
     f"torch._dynamo.{name}" for name in ("graph_break", "skip_frame", "step_unsupported")
+)
+_RANDOM = re.compile(
+    r"\b(rand\w*|\w*dropout\w*|bernoulli\w*|multinomial|\w*normal_?|uniform_?|random_?|sample)\(",
+    re.IGNORECASE,
 )
 _DISABLES = ("torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable")
 
@@ -66,10 +71,20 @@ def _remove_decorator(context: BreakContext) -> Candidate:
         raise Declined("the disabled function is not defined in this file")
     name, function = called
     decorator = _disabling_decorator(context, function)
-    edit = replace_lines(context.text, decorator.lineno, function.lineno - 1, [])
+    first, last = decorator.lineno, function.lineno - 1
+    kept = comment_lines(context.text, first, last)
+    edit = replace_lines(context.text, first, last, kept)
     # A process that has loaded the file restores the function that the decorator has wrapped.
     restored = f'{name} = getattr({name}, "_torchdynamo_orig_callable", {name})'
-    return Candidate(context.file_edits([edit], module_additions=(restored,)))
+    file = context.file_edits([edit], module_additions=(restored,))
+    return Candidate(file, assumes=_assumptions(name, function))
+
+
+def _assumptions(name: str, function: ast.FunctionDef) -> tuple[str, ...]:
+    """Return what must hold for a function that draws random numbers."""
+    if not _RANDOM.search(ast.unparse(function)):
+        return ()
+    return (f"no caller relies on which random numbers `{name}` draws; inductor draws others",)
 
 
 def _disabling_decorator(context: BreakContext, function: ast.FunctionDef) -> ast.expr:

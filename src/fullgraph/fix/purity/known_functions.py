@@ -38,6 +38,10 @@ BUILTIN_SIDE_EFFECTS = {
     "__import__": "imports a module",
 }
 
+_IN_PLACE_OPERATORS = words(
+    """iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor"""
+)
+
 # From the start of a qualified name to the side effect; the longest match counts.
 SIDE_EFFECTS = {
     "logging.": "logs",
@@ -76,6 +80,13 @@ SIDE_EFFECTS = {
     "numpy.copyto": "mutates an array",
     "numpy.put": "mutates an array",
     "scipy.io": "accesses files",
+    "numpy.place": "mutates an array",
+    "numpy.fill_diagonal": "mutates an array",
+    "bisect.insort": "mutates a list",
+    "operator.setitem": "mutates a container",
+    "operator.delitem": "mutates a container",
+    "operator.methodcaller": "calls a method that may mutate an object",
+    **{f"operator.{name}": "may mutate its argument" for name in _IN_PLACE_OPERATORS},
     "functools.lru_cache": "caches results",
     "functools.cache": "caches results",
 }

@@ -13,12 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
 from fullgraph.fix.record.intercept import intercept_compile
+from fullgraph.fix.record.reachable import reachable_modules
 
 # More calls with inputs of the same kind would not test anything new.
 _MOST_CALLS = 6
@@ -40,6 +42,14 @@ class CompiledTarget:
         owner = getattr(self.original, "__self__", self.original)
         return owner if isinstance(owner, torch.nn.Module) else None
 
+    @cached_property
+    def state(self) -> torch.nn.Module | None:
+        """The module, or all modules that a plain function reaches; None without any."""
+        if self.module is not None:
+            return self.module
+        found = reachable_modules(self.original)
+        return found[0] if len(found) == 1 else torch.nn.ModuleList(found) if found else None
+
 
 @dataclass
 class CallContext:
@@ -53,6 +63,7 @@ class CallContext:
     cuda_rng: list[torch.Tensor]
     python_rng: Any
     numpy_rng: Any
+    default_dtype: torch.dtype = torch.float32
 
     @classmethod
     def current(cls) -> CallContext:
@@ -70,6 +81,7 @@ class CallContext:
             cuda_rng=torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],
             python_rng=random.getstate(),
             numpy_rng=numpy.random.get_state() if numpy else None,
+            default_dtype=torch.get_default_dtype(),
         )
 
     @contextmanager
@@ -87,6 +99,8 @@ class CallContext:
             stack.enter_context(torch.set_grad_enabled(self.grad))
             for device, dtype in self.autocast.items():
                 stack.enter_context(torch.autocast(device, dtype=dtype))
+            stack.callback(torch.set_default_dtype, torch.get_default_dtype())
+            torch.set_default_dtype(self.default_dtype)
             yield
 
 
@@ -151,7 +165,7 @@ class CallRecorder:
 
 
 def _requires_grad(call: RecordedCall) -> bool:
-    module = call.target.module
+    module = call.target.state
     tensors = [*pytree.tree_leaves((call.args, call.kwargs))]
     tensors += module.parameters() if module is not None else ()
     return any(isinstance(each, torch.Tensor) and each.requires_grad for each in tensors)

@@ -29,50 +29,39 @@ from fullgraph.fix.report.model import (
     Verification,
 )
 from fullgraph.fix.runtime.dynamo_config import config_statements
+from fullgraph.fix.search.grading import FixGrade, Grading
 from fullgraph.fix.source.edits import FileEdits, apply_edits, edited_lines
 from fullgraph.fix.source.program import ProgramSource
 from fullgraph.fix.source.text import line_at, read_source
-
-Lines = dict[str, tuple[int, ...]]
+from fullgraph.model.grades import CHANGES
 
 
 def build_report(
     result: SearchResult,
     *,
-    unreached: Lines,
+    grading: Grading,
     times: CallTimes | None,
     seconds: float,
     cost: FixCost | None = None,
 ) -> FixReport:
-    """Return the report of a search; `unreached` are changed lines that no call runs.
-
-    `times` is None if the calls were not measured.
-    """
+    """Return the report of a search; `times` is None if the calls were not measured."""
     problems = tuple(_problems(result))
     return FixReport(
         format=FIX_FORMAT,
         summary=_summary(result, verified=not problems),
-        fixes=tuple(_fixes(result, unreached)),
+        fixes=tuple(_fixes(result, grading)),
         remaining=tuple(
             RemainingBreak(_location(each), each.rejected, each.refusals)
             for each in result.remaining
         ),
         settings=result.plan.settings,
         guards=result.final.guards,
-        verification=_verification(result, times, problems),
+        verification=_verification(result, grading, times, problems),
         diff=plan_diff(result.plan),
         out_of_time=result.out_of_time,
         seconds=round(seconds, 1),
         cost=cost,
     )
-
-
-def lines_changed(result: SearchResult) -> Lines:
-    """Return the lines of the original files that the accepted fixes change, by file."""
-    return {
-        path: tuple(edited_lines(read_source(path) or "", file.edits))
-        for path, file in result.plan.files.items()
-    }
 
 
 def _summary(result: SearchResult, *, verified: bool) -> FixSummary:
@@ -103,7 +92,7 @@ def _results(result: SearchResult) -> tuple[TrialResult, ...]:
 
 
 def _verification(
-    result: SearchResult, times: CallTimes | None, problems: tuple[str, ...]
+    result: SearchResult, grading: Grading, times: CallTimes | None, problems: tuple[str, ...]
 ) -> Verification:
     results = _results(result)
     samples = result.final.samples
@@ -121,17 +110,20 @@ def _verification(
         problems=problems,
         seconds_before=times.before if times else None,
         seconds_after=times.after if times else None,
+        probes=grading.probes.eager,
+        compiled_probes=grading.probes.compiled,
     )
 
 
-def _fixes(result: SearchResult, unreached: Lines) -> Iterator[Fix]:
+def _fixes(result: SearchResult, grading: Grading) -> Iterator[Fix]:
     """Yield the fixes, each with the diff that it adds to those before it."""
     done: list[AcceptedFix] = []
-    for fix, removes in zip(result.fixes, removed_causes(result), strict=True):
+    found = zip(result.fixes, grading.grades, removed_causes(result), strict=True)
+    for fix, grade, removes in found:
         before = combined_plan(each.candidate for each in done)
         done.append(fix)
         after = combined_plan(each.candidate for each in done)
-        yield _fix(fix, before, after, unreached, removes)
+        yield _fix(fix, before, after, grade, removes)
 
 
 def removed_causes(result: SearchResult) -> list[int]:
@@ -174,28 +166,28 @@ def _break_keys(result: TrialResult, plan: FixPlan) -> Counter[str]:
     return Counter(map(source.break_key, result.report.causes if result.report else ()))
 
 
-def _fix(fix: AcceptedFix, before: FixPlan, after: FixPlan, unreached: Lines, removes: int) -> Fix:
+def _fix(fix: AcceptedFix, before: FixPlan, after: FixPlan, grade: FixGrade, removes: int) -> Fix:
     candidate = fix.candidate
     diff = ""
-    lines: tuple[int, ...] = ()
     if candidate.file is not None:
         path = candidate.file.path
         diff = text_diff(path, _edited(before, path), _edited(after, path))
-        changed = edited_lines(read_source(path) or "", candidate.file.edits)
-        lines = tuple(line for line in changed if line in unreached.get(path, ()))
     assert candidate.safety is not None
     return Fix(
         fixer=candidate.fixer,
         title=candidate.title,
         kind=candidate.kind,
-        safety=candidate.safety,
+        grade=grade.grade,
+        assumes=grade.assumes,
+        changes=(CHANGES[candidate.safety],) if candidate.safety in CHANGES else (),
         location=_location(fix),
         diff=diff,
         settings=tuple(config_statements(candidate.settings)),
-        unreached=lines,
+        unreached=grade.unreached,
         changed_file=candidate.path,
         changed_line=_changed_line(fix, candidate.file) if candidate.file else None,
         removes=removes,
+        recompiles=candidate.safety == "specialized",
     )
 
 

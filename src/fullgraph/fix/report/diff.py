@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 
 from fullgraph.fix.model import FixPlan
-from fullgraph.fix.source.edits import apply_edits
-from fullgraph.fix.source.text import keep_line_endings, split_lines
+from fullgraph.fix.source.edits import apply_edits_to_file
+from fullgraph.fix.source.text import split_lines
 from fullgraph.model.owners import this_process
+from fullgraph.python_source import read_with_line_ends
 
 
 def text_diff(path: str, before: str, after: str) -> str:
@@ -23,10 +24,8 @@ def plan_diff(plan: FixPlan) -> str:
     """Return the diff of all files that a plan changes, with the line endings of the files."""
     parts = []
     for path, file in sorted(plan.files.items()):
-        with open(path, encoding="utf-8", newline="") as opened:
-            before = opened.read()
-        after = apply_edits(before.replace("\r\n", "\n"), file.edits)
-        parts.append(text_diff(path, before, keep_line_endings(after, before)))
+        before, _ = read_with_line_ends(path)
+        parts.append(text_diff(path, before, apply_edits_to_file(before, file.edits)))
     return "".join(parts)
 
 

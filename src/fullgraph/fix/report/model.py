@@ -7,14 +7,17 @@ from msgspec import Struct
 from fullgraph.fix.model import GuardCost, Refusal, RejectedCandidate, Settings
 from fullgraph.model.cost import Estimate
 from fullgraph.model.events import Frame
-from fullgraph.model.fix_kinds import Kind, Safety
+from fullgraph.model.fix_kinds import Kind
+from fullgraph.model.grades import Grade
 
 # The history of the format.
 #   1  the first
 #   2  eager_frames is skipped_frames; proven is verified, proof is verification; left is
 #      remaining, and its tried is rejected (title, reason, fixer) and refusals; place is location;
 #      the kinds hoist and ease are move and mitigate; specialised is specialized
-FIX_FORMAT = 2
+#   3  safety is grade, assumes and changes; verification has probes and compiled_probes; a fix with
+#      a changed line that never ran is unverified
+FIX_FORMAT = 3
 
 # Smaller differences between two measurements of a call are noise: both must be exceeded.
 _NOISE_RATIO = 1.1
@@ -61,12 +64,15 @@ class Fix(Struct, frozen=True):
     fixer: str
     title: str
     kind: Kind
-    safety: Safety
+    grade: Grade
+    # What must hold for the fix to be right, and what it changes, in sentences.
+    assumes: tuple[str, ...]
+    changes: tuple[str, ...]
     location: BreakLocation
     diff: str
     # The statements to add to the program, for a setting.
     settings: tuple[str, ...]
-    # Changed lines of the original that no call runs, so that the fix is not tested there.
+    # Changed lines of the original that no call and no probe runs.
     unreached: tuple[int, ...]
     # The changed file and the first changed line of the original; None without a source change.
     changed_file: str | None = None
@@ -74,6 +80,8 @@ class Fix(Struct, frozen=True):
     # How many root causes of the original program it removes; 0 for a mitigation, and for a break
     # that the original program meets only with other fixes.
     removes: int = 1
+    # Whether a new value of an input recompiles.
+    recompiles: bool = False
 
 
 class RemainingBreak(Struct, frozen=True):
@@ -117,6 +125,10 @@ class Verification(Struct, frozen=True):
     # Seconds of a steady call of the original program, and with the fixes.
     seconds_before: float | None = None
     seconds_after: float | None = None
+    # Calls that differ from a recorded one in a single property, in eager mode and compiled; the
+    # fixes name what they assume where the result differs.
+    probes: int = 0
+    compiled_probes: int = 0
 
     @property
     def is_slower(self) -> bool:

@@ -18,7 +18,8 @@ from msgspec import json
 from fullgraph.fix.model import FixError, FixPlan
 from fullgraph.fix.record.intercept import intercept_compile
 from fullgraph.fix.runtime.dynamo_config import dynamo_config
-from fullgraph.fix.runtime.hot_patch import NotLoadedError, patch_functions
+from fullgraph.fix.runtime.hot_patch import NotLoadedError, Undo, patch_functions
+from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.value_guards import GuardLog, ValueGuardError, value_guards
 
 
@@ -43,12 +44,15 @@ class ActivePlan:
     def __init__(self, plan: FixPlan) -> None:
         self._plan = plan
         self._not_loaded = dict(plan.files)
+        self._patched: list[Undo] = []
+        # Whether the plan is for calls with a signature.
+        self._fits: dict[object, bool] = {}
 
     def patch_loaded(self) -> None:
         """Patch the functions of files that have been loaded since the last call."""
         for path, file in list(self._not_loaded.items()):
             try:
-                patch_functions([file])
+                self._patched.append(patch_functions([file]))
             except NotLoadedError:
                 continue
             except FixError as error:
@@ -64,10 +68,33 @@ class ActivePlan:
                 return function(*args, **kwargs)
             if self._not_loaded:
                 self.patch_loaded()
+            if not self._is_for(args, kwargs):
+                with self._without_patches():
+                    return function(*args, **kwargs)
             with plan_active(self._plan, lenient=True):
                 return function(*args, **kwargs)
 
         return call
+
+    def _is_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        if not self._plan.signatures:
+            return True
+        signature = signature_of(args, kwargs)
+        if signature not in self._fits:
+            self._fits[signature] = repr(signature) in self._plan.signatures
+        return self._fits[signature]
+
+    @contextmanager
+    def _without_patches(self) -> Iterator[None]:
+        """Run a block with the original code of all functions."""
+        for undo in reversed(self._patched):
+            undo()
+        self._patched.clear()
+        self._not_loaded = dict(self._plan.files)
+        try:
+            yield
+        finally:
+            self.patch_loaded()
 
 
 def start(path: str) -> None:

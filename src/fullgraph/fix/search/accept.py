@@ -27,7 +27,11 @@ def remaining_breaks(result: TrialResult) -> tuple[int, int, int]:
 def remaining_cost(result: TrialResult) -> tuple[int, int, int]:
     """Return the same for a mitigation: the operations in graphs matter, not their number."""
     breaks, frames, _ = remaining_breaks(result)
-    return (breaks, frames, -result.report.summary.ops if result.report else 0)
+    return (breaks, frames, -_ops(result))
+
+
+def _ops(result: TrialResult) -> int:
+    return result.report.summary.ops if result.report else 0
 
 
 def least_safe(candidates: Iterable[Candidate]) -> Safety:
@@ -66,6 +70,9 @@ def rejection_reason(
         return "the break is still there"
     before, after = remaining_breaks(state.current), remaining_breaks(result)
     if not causes:
+        ops = _ops(state.current), _ops(result)
+        if ops[1] < ops[0]:
+            return f"{ops[1]} instead of {ops[0]} operations run in graphs"
         return "" if _costs_less(result, state.current) else "it does not cost less than before"
     if after < before:
         return ""

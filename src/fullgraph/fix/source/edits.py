@@ -8,6 +8,8 @@ accepted fixes have produced; `EditedText.rebase` turns its edits into edits of 
 from __future__ import annotations
 
 import ast
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from msgspec import Struct
 from fullgraph.errors import FullgraphError
 from fullgraph.fix.source.text import (
     Node,
+    comment_lines,
     last_line,
     line_at,
     line_start,
@@ -234,6 +237,29 @@ def replace_nodes(text: str, changes: Iterable[tuple[Node, str]]) -> tuple[Edit,
     return tuple(replace_node(text, node, replacement) for node, replacement in changes)
 
 
+def apply_edits_to_file(raw: str, edits: Iterable[Edit]) -> str:
+    """Apply edits to the text of a file that may have `\\r\\n` as the end of some lines or of all.
+
+    The edits are of the text in which every line ends with `\\n`. Lines that they do not touch keep
+    their ends; new lines get the end that most lines have.
+    """
+    pairs = [match.start() for match in re.finditer("\r\n", raw)]
+    # Where the ends of these lines are if each of them has one character.
+    ends = [position - number for number, position in enumerate(pairs)]
+    new_end = "\r\n" if 2 * len(pairs) > raw.count("\n") else "\n"
+
+    def moved(offset: int) -> int:
+        return offset + bisect_left(ends, offset)
+
+    return apply_edits(
+        raw,
+        [
+            Edit(moved(edit.start), moved(edit.end), edit.replacement.replace("\n", new_end))
+            for edit in edits
+        ],
+    )
+
+
 def replace_lines(text: str, first: int, last: int, lines: Sequence[str]) -> Edit:
     """Replace the lines from `first` to `last` with others, which are given without their ends."""
     start, end = line_start(text, first), line_start(text, last + 1)
@@ -251,8 +277,9 @@ def insert_lines(text: str, line: int, lines: Sequence[str]) -> Edit:
 
 
 def delete_statement(text: str, statement: ast.stmt) -> Edit:
-    """Delete the lines of a statement."""
-    return replace_lines(text, statement.lineno, last_line(statement), [])
+    """Delete the lines of a statement; its comments stay, on lines of their own."""
+    first, last = statement.lineno, last_line(statement)
+    return replace_lines(text, first, last, comment_lines(text, first, last))
 
 
 def indent_under(text: str, statements: Sequence[ast.stmt], header: str) -> tuple[Edit, ...]:

@@ -14,16 +14,10 @@ from fullgraph.python_source import source_line as source_line
 from fullgraph.python_source import split_lines as split_lines
 
 _INDENTATION = re.compile(r"[ \t\f]*")
-_LINE_END = re.compile(r"\r?\n")
 # From Python 3.12 on, an f-string is several tokens.
 _STRING_TOKENS = ("STRING", "FSTRING_MIDDLE", "FSTRING_END")
 
 Node = ast.expr | ast.stmt | ast.keyword
-
-
-def keep_line_endings(text: str, original: str) -> str:
-    """Return the text with the line endings of the original."""
-    return _LINE_END.sub("\r\n", text) if "\r\n" in original else text
 
 
 def line_start(text: str, line: int) -> int:
@@ -74,6 +68,17 @@ def owns_its_lines(text: str, statement: ast.stmt) -> bool:
     after = source_line(text, last_line(statement)).encode()[statement.end_col_offset or 0 :]
     rest = after.strip()
     return not before.strip() and (not rest or rest.startswith(b"#"))
+
+
+def comment_lines(text: str, first: int, last: int) -> list[str]:
+    """Return the comments on some lines, each as a line of its own."""
+    line = source_line(text, first)
+    indent = line[: len(line) - len(line.lstrip())]
+    return [
+        f"{indent}{token.string}"
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT and first <= token.start[0] <= last
+    ]
 
 
 def lines_inside_strings(text: str) -> set[int]:

@@ -28,6 +28,8 @@ from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.trials.compiled import compile_target
 from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.outcome import run_call
+from fullgraph.fix.trials.probes import Probe
+from fullgraph.fix.trials.probing import probes_to_run, run_probes
 from fullgraph.fix.trials.samples import Sample, samples_of, state_restored
 from fullgraph.fix.trials.timing import time_calls
 from fullgraph.fix.trials.variants import time_variants
@@ -50,11 +52,14 @@ def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> Tria
 
     Whatever else the program changes, such as its globals, ends with the process of the trial.
     """
+    if request.task == "probe":
+        return run_probes(request, recorder)
     samples = samples_of(recorder)
     match request.task:
         case "reference":
             return _record_reference(request, samples, folder)
         case "coverage":
+            samples += [_as_sample(each) for each in probes_to_run(request, recorder)]
             unreached = unreached_lines(request.lines, samples)
             return TrialResult(request.number, None, unreached=unreached)
         case "variants":
@@ -68,6 +73,10 @@ def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> Tria
         return TrialExecution(request, samples, eager, compiled).run()
     finally:
         restore()
+
+
+def _as_sample(probe: Probe) -> Sample:
+    return Sample(probe.name, probe.call, recorded=False)
 
 
 def _record_reference(request: TrialRequest, samples: list[Sample], folder: Path) -> TrialResult:

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from torch.utils import _pytree as pytree
+
 from fullgraph.fix.record.recorder import CompiledTarget, RecordedCall, clone_inputs
 from fullgraph.outcomes.observe import CallOutcome, observe_call
 
 
 def run_call(
-    call: RecordedCall, function: Callable[..., Any], target: CompiledTarget
+    call: RecordedCall,
+    function: Callable[..., Any],
+    target: CompiledTarget,
+    computed: int | None = None,
 ) -> CallOutcome:
-    """Call `function` with copies of the recorded inputs and return what the call did."""
+    """Call `function` with copies of the recorded inputs and return what the call did.
+
+    `computed` is the index of a tensor that is not a leaf: it is the result of an operator.
+    """
     args, kwargs = clone_inputs((call.args, call.kwargs))
-    return observe_call(function, args, kwargs, context=call.context, module=target.module)
+    if computed is not None:
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        # The gradient of exp needs its result, so writing to it is an error in backward.
+        leaves[computed] = leaves[computed].exp()
+        args, kwargs = pytree.tree_unflatten(leaves, spec)
+    return observe_call(function, args, kwargs, context=call.context, module=target.state)

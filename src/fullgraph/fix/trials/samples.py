@@ -39,7 +39,7 @@ def samples_of(recorder: CallRecorder) -> list[Sample]:
 @contextmanager
 def state_restored(target: CompiledTarget) -> Iterator[None]:
     """Restore the state of a target's module after the block, so that samples are independent."""
-    with modules_restored([] if target.module is None else [target.module]):
+    with modules_restored([] if target.state is None else [target.state]):
         yield
 
 

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fullgraph.fix.report.model import BreakLocation, Fix, FixReport, RemainingBreak, Verification
-from fullgraph.model.fix_kinds import Safety
+from fullgraph.model.grades import Grade
 from fullgraph.model.owners import this_process
 from fullgraph.render._lines import joined
 from fullgraph.render._strings import printable_strings
 from fullgraph.render.fix._cost import cost_lines
 from fullgraph.terminal import Terminal, clean, one_line
 
-_SAFETY: dict[Safety, str] = {
-    "exact": "exact",
-    "specialized": "exact; a new value recompiles",
-    "equal": "equal up to rounding",
-    "other_exception": "exact; compiled code may raise another exception type",
-    "reordered": "output is printed after the graph has run",
-    "dropped": "output is dropped in compiled code",
-    "narrower": "for these inputs only",
-}
+# How many assumptions of one fix a terminal shows.
+_MOST_ASSUMPTIONS = 5
 _INDENT = "     "
 
 # Why a break without candidates and refusals remains, by whether time ran out.
@@ -55,8 +48,9 @@ def _headline(report: FixReport, terminal: Terminal) -> Iterator[str]:
     causes = summary.causes.before
     parts = [f"{causes} root {'cause' if causes == 1 else 'causes'}"]
     if causes:
-        fixed = max(causes - summary.causes.after, 0)
-        parts += [f"{fixed} fixed", f"{len(report.remaining)} remaining"]
+        parts += [_fixed(report), f"{len(report.remaining)} remaining"]
+        untested = _removed_by(report, "unverified")
+        parts += [f"{untested} not verified"] if untested else []
     graphs, frames = summary.graphs, summary.skipped_frames
     numbers = f"graphs {graphs.before} → {graphs.after}"
     if frames.before or frames.after:
@@ -66,6 +60,18 @@ def _headline(report: FixReport, terminal: Terminal) -> Iterator[str]:
     yield terminal.style(f"fullgraph  {' · '.join(parts)}    {numbers}", "bold")
 
 
+def _fixed(report: FixReport) -> str:
+    """Return how many root causes are fixed, and how many of them by safe fixes."""
+    causes = report.summary.causes
+    fixed = max(causes.before - causes.after - _removed_by(report, "unverified"), 0)
+    safely = min(_removed_by(report, "safe"), fixed)
+    return f"{fixed} fixed" if safely == fixed else f"{fixed} fixed ({safely} safely)"
+
+
+def _removed_by(report: FixReport, grade: Grade) -> int:
+    return sum(fix.removes for fix in report.fixes if fix.grade == grade)
+
+
 def _fix(number: int, fix: Fix, terminal: Terminal) -> Iterator[str]:
     where = _place_of_fix(fix)
     yield ""
@@ -73,19 +79,38 @@ def _fix(number: int, fix: Fix, terminal: Terminal) -> Iterator[str]:
     heading = f"{label}{where}  {one_line(fix.title)}"
     for line in terminal.wrapped(heading, f"{number:>3}  ", _INDENT):
         yield terminal.style(line, "bold")
-    facts = f"{one_line(fix.fixer)}: {_SAFETY[fix.safety]}{_removed(fix)}"
-    if fix.diff:
-        untested = f"; no call runs {_line_numbers(fix.unreached)}"
-        facts += untested if fix.unreached else "; every changed line was run"
-    if fix.settings:
-        facts += "; add this before anything is compiled:"
+    facts = f"{one_line(fix.fixer)}: {_grade(fix)}{_removed(fix)}"
+    if fix.diff and not fix.unreached:
+        facts += "; every changed line was run"
     yield from terminal.wrapped(facts, _INDENT, _INDENT)
+    for line in _conditions(fix):
+        yield from terminal.wrapped(line, _INDENT, _INDENT + "  ")
+    if fix.settings:
+        yield f"{_INDENT}add this before anything is compiled:"
     for line in fix.settings:
         yield f"{_INDENT}{terminal.style(f'+ {one_line(line)}', 'green')}"
     # Source may have other characters that `splitlines` takes for the end of a line.
     for line in fix.diff.removesuffix("\n").split("\n")[2:]:
         style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
         yield f"{_INDENT}{terminal.style(clean(line), style)}"
+
+
+def _grade(fix: Fix) -> str:
+    if fix.grade == "unverified":
+        return f"not verified: no call runs {_line_numbers(fix.unreached)}"
+    if fix.grade == "safe":
+        return "safe; a new value recompiles" if fix.recompiles else "safe"
+    return "not safe"
+
+
+def _conditions(fix: Fix) -> Iterator[str]:
+    """Yield what a fix changes and what it assumes."""
+    yield from (f"changes: {one_line(each)}" for each in fix.changes)
+    shown = fix.assumes[:_MOST_ASSUMPTIONS]
+    yield from (f"assumes: {one_line(each)}" for each in shown)
+    more = len(fix.assumes) - len(shown)
+    if more:
+        yield f"and {more} more {'assumption' if more == 1 else 'assumptions'} (--format json)"
 
 
 def _removed(fix: Fix) -> str:
@@ -157,11 +182,18 @@ def _next_steps(report: FixReport, command: str) -> Iterator[str]:
     """Yield the commands that use the fixes; none that would refuse to."""
     if not command or report.verification.problems:
         return
-    if any(fix.kind != "guard" for fix in report.fixes):
-        force = "--force " if report.verification.is_slower else ""
-        label = "apply although it is slower" if force else "apply with"
+    grades = {fix.grade for fix in report.fixes if fix.kind != "guard"}
+    force = "--force " if report.verification.is_slower else ""
+    label = "apply although it is slower" if force else "apply with"
+    if "safe" in grades:
         yield f"{label}: fullgraph fix --apply {force}{command}"
-    yield f"run with these fixes, without changing files: fullgraph run --fix {command}"
+    if grades & {"assumes", "changes"}:
+        yield f"{label}, all that are verified: fullgraph fix --apply --unsafe {force}{command}"
+    grades = {fix.grade for fix in report.fixes}
+    if "safe" in grades:
+        yield f"run with the safe fixes, without changing files: fullgraph run --fix {command}"
+    elif grades & {"assumes", "changes"}:
+        yield f"run with these fixes: fullgraph run --fix --unsafe {command}"
 
 
 def verification_line(facts: Verification) -> str:
@@ -172,6 +204,9 @@ def verification_line(facts: Verification) -> str:
         f"{facts.recorded_calls} recorded and {facts.varied_calls} varied calls, outputs equal "
         f"(largest difference {facts.largest_difference:.2g})"
     ]
+    if facts.probes:
+        compiled = f", {facts.compiled_probes} of them compiled" if facts.compiled_probes else ""
+        parts.append(f"{facts.probes} probes of other properties{compiled}")
     if facts.raising_calls:
         parts.append(f"{facts.raising_calls} of them raise as before")
     if facts.gradients:

@@ -1,0 +1,128 @@
+"""Fixes of programs whose headers have inputs that hide a difference.
+
+    FULLGRAPH_WRONG_FIXES=FOLDER python -m bench wrong_fixes [--programs-named=01,03] [--unsafe]
+
+Each program of the folder is fixed in a folder of its own. What is written is compared with the
+original for the hidden inputs, in eager mode and compiled with aot_eager. A difference in what a
+plain `--apply` writes is a wrong fix; with --unsafe everything that was offered is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from fullgraph.outcomes.compare import compare_outcomes
+
+VARIABLE = "FULLGRAPH_WRONG_FIXES"
+_LONGEST = 300
+
+
+class _Checked(NamedTuple):
+    name: str
+    # The grades of the fixes that were offered, and what each assumes or changes.
+    offered: list[str]
+    written: bool
+    differences: list[str]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this benchmark."""
+    parser.add_argument("--programs-named", help="wrong_fixes: only these, such as 01,03")
+    parser.add_argument("--unsafe", action="store_true", help="wrong_fixes: write all fixes")
+
+
+def main(options: argparse.Namespace | None = None) -> bool:
+    """Check all programs; return whether no fix that was written is wrong."""
+    folder = os.environ.get(VARIABLE)
+    if not folder:
+        print(f"  {VARIABLE} is not set, so nothing is checked")
+        return True
+    named = getattr(options, "programs_named", None)
+    unsafe = bool(getattr(options, "unsafe", False))
+    wanted = named.split(",") if named else [""]
+    wrong = offered = 0
+    for file in sorted(Path(folder).glob("[0-9]*.py")):
+        if not file.name.startswith(tuple(wanted)):
+            continue
+        found = _check(file, unsafe=unsafe)
+        wrong += bool(found.differences)
+        offered += bool(found.offered)
+        state = "WRONG" if found.differences else "right" if found.written else "not written"
+        print(f"  {found.name:32} {state:12} {'; '.join(found.offered)}", flush=True)
+        for difference in found.differences:
+            print(f"      {difference}", flush=True)
+    print(f"  wrong: {wrong}, programs with an offered fix: {offered}")
+    return wrong == 0
+
+
+def _check(file: Path, *, unsafe: bool) -> _Checked:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        original, fixed = folder / "original" / "prog.py", folder / "fixed" / "prog.py"
+        for copy in (original, fixed):
+            copy.parent.mkdir()
+            copy.write_text(file.read_text())
+        report = _fix(fixed, unsafe=unsafe)
+        offered = [_offer(fix) for fix in report.get("fixes", [])]
+        written = fixed.read_text() != original.read_text()
+        differences = _differences(file, original, fixed, folder) if written else []
+        return _Checked(file.stem, offered, written, differences)
+
+
+def _offer(fix: dict[str, Any]) -> str:
+    details = ", ".join([*fix.get("assumes", []), *fix.get("changes", [])])
+    grade = fix.get("grade") or fix.get("safety")
+    return f"{fix['fixer']}: {grade}" + (f" ({details})" if details else "")
+
+
+def _fix(program: Path, *, unsafe: bool) -> dict[str, Any]:
+    output = program.with_name("fix.json")
+    flags = ["--apply", "--force", *(["--unsafe"] if unsafe else [])]
+    subprocess.run(
+        [sys.executable, "-m", "fullgraph", "fix", "--format", "json", "-o", str(output), *flags,
+         program.name],
+        cwd=program.parent, capture_output=True, timeout=_LONGEST, check=False,
+    )  # fmt: skip
+    return dict(json.loads(output.read_text())) if output.exists() else {}
+
+
+def _differences(file: Path, original: Path, fixed: Path, folder: Path) -> list[str]:
+    runs = {
+        (path, backend): _outcomes(path, file, backend, folder)
+        for path in (original, fixed)
+        for backend in ("eager", "aot_eager")
+    }
+    found = []
+    for number, before in enumerate(runs[original, "eager"]):
+        after = runs[fixed, "eager"][number]
+        problems = compare_outcomes(before, after, exact=True).problems
+        found += [f"eager, input {number}: {each}" for each in problems[:1]]
+        compiled = runs[fixed, "aot_eager"][number]
+        right = (before, runs[original, "aot_eager"][number])
+        problems = [compare_outcomes(each, compiled, exact=False).problems for each in right]
+        if all(problems):
+            found.append(f"compiled, input {number}: {problems[0][0]}")
+    return found
+
+
+def _outcomes(path: Path, header: Path, backend: str, folder: Path) -> list[Any]:
+    output = folder / "outcomes.pt"
+    output.unlink(missing_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "bench._hidden_inputs",
+         str(path), str(header), backend, str(output)],
+        capture_output=True, text=True, timeout=_LONGEST, check=False,
+        cwd=Path(__file__).parent.parent,
+    )  # fmt: skip
+    if not output.exists():
+        raise RuntimeError(done.stderr.strip()[-500:])
+    return list(torch.load(output, weights_only=False))

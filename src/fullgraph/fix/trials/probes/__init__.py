@@ -1,0 +1,35 @@
+"""Probes: calls that differ from a recorded one in a single property of one argument or mode.
+
+A fix that gives another result for a probe is right only as long as the probe's assumption holds.
+One file per kind of property, found by walking this folder. Each has a function `probes(call)`,
+and IS_METADATA: whether `runtime/signature.py` tells such calls apart from the recorded ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from itertools import zip_longest
+from pkgutil import iter_modules
+
+from fullgraph.fix.record.recorder import RecordedCall
+from fullgraph.fix.trials.probes._probe import Probe
+
+__all__ = ["Probe", "probes_of"]
+
+
+def probes_of(call: RecordedCall, most: int) -> list[Probe]:
+    """Return at most `most` probes of a call, of all kinds in turn."""
+    kinds = [each.name for each in iter_modules(__path__) if not each.name.startswith("_")]
+    found = [list(_of_kind(kind, call)) for kind in kinds]
+    in_turn = [each for group in zip_longest(*found) for each in group if each is not None]
+    unique = {probe.name: probe for probe in in_turn}
+    return list(unique.values())[:most]
+
+
+def _of_kind(kind: str, call: RecordedCall) -> Iterator[Probe]:
+    module = import_module(f"{__name__}.{kind}")
+    for probe in module.probes(call):
+        # Of a tensor's values, a signature shows nothing.
+        yield replace(probe, is_metadata=module.IS_METADATA)

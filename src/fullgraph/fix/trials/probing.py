@@ -1,0 +1,184 @@
+"""The trial that runs probes: which assumptions a plan makes.
+
+The original program runs every probe in eager mode, then the fixed one does, and compiled code runs
+those for which compiling can matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import torch
+
+from fullgraph.fix.model import FailedProbe, Mode, ProbesRun, TrialRequest, TrialResult
+from fullgraph.fix.record.recorder import CallRecorder, RecordedCall
+from fullgraph.fix.runtime.activate import plan_active
+from fullgraph.fix.runtime.hot_patch import patch_functions
+from fullgraph.fix.runtime.signature import signature_of
+from fullgraph.fix.trials.compiled import compile_target
+from fullgraph.fix.trials.outcome import run_call
+from fullgraph.fix.trials.probes import Probe, probes_of
+from fullgraph.fix.trials.probes.values import ALL_REQUIRE_GRADIENTS, NO_GRADIENTS
+from fullgraph.fix.trials.samples import state_restored
+from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
+from fullgraph.outcomes.observe import CallOutcome
+
+_BACKEND = "aot_eager"
+# What a caller may rely on, by how a problem begins.
+_RELIED_ON = {
+    "memory of": "which results share memory with the arguments or with each other",
+    "strides of": "the strides of the results",
+    "requires_grad of": "which results require gradients",
+    "writes to": "which arguments are written to",
+}
+_Compiler = Callable[[], Callable[..., Any]]
+
+
+def first_calls(recorder: CallRecorder) -> list[RecordedCall]:
+    """Return the first recorded call of each compiled function."""
+    first: dict[int, RecordedCall] = {}
+    for call in recorder.calls:
+        first.setdefault(id(call.target), call)
+    return list(first.values())
+
+
+def probes_to_run(request: TrialRequest, recorder: CallRecorder) -> list[Probe]:
+    """Return the probes of a request, or all of them if it names none."""
+    calls = first_calls(recorder)
+    found = [
+        _of_function(call.target.name, probe) if len(calls) > 1 else probe
+        for call in calls
+        for probe in probes_of(call, request.most_probes)
+    ]
+    return [each for each in found if not request.probes or each.name in request.probes]
+
+
+def _of_function(function: str, probe: Probe) -> Probe:
+    base = f"{function}: {probe.base}" if probe.base else ""
+    return replace(probe, name=f"{function}: {probe.name}", base=base)
+
+
+def run_probes(request: TrialRequest, recorder: CallRecorder) -> TrialResult:
+    """Run the probes of a request with the original program and with its plan, and compare."""
+    result = _Probing(request, probes_to_run(request, recorder)).run()
+    return msgspec.structs.replace(result, signatures=_signatures(recorder))
+
+
+def _signatures(recorder: CallRecorder) -> tuple[str, ...]:
+    found = []
+    for call in recorder.calls:
+        with call.context.restored():
+            found.append(repr(signature_of(call.args, call.kwargs)))
+    return tuple(dict.fromkeys(found))
+
+
+class _Probing:
+    def __init__(self, request: TrialRequest, probes: list[Probe]) -> None:
+        self._request = request
+        self._probes = probes
+        self._failed: dict[tuple[str, Mode], FailedProbe] = {}
+
+    def run(self) -> TrialResult:
+        original = {each.name: run_probe(each) for each in self._probes}
+        compiled = [each for each in self._probes if each.compiled][: self._request.most_compiled]
+        restore = patch_functions(self._request.plan.files.values())
+        try:
+            if self._request.plan.files:
+                self._compare(original, {each.name: run_probe(each) for each in self._probes})
+            with plan_active(self._request.plan):
+                fixed = {each.name: _run_compiled(each) for each in compiled}
+        finally:
+            restore()
+        self._compare_compiled(original, fixed)
+        self._drop_unstable(original)
+        ran = ProbesRun(len(self._probes), len(compiled))
+        failed = tuple(self._attributed(each) for each in self._failed.values())
+        return TrialResult(self._request.number, None, failed_probes=failed, probes=ran)
+
+    def _compare(self, original: dict[str, CallOutcome], fixed: dict[str, CallOutcome]) -> None:
+        for probe in self._probes:
+            before, after = original[probe.name], fixed[probe.name]
+            found = compare_outcomes(before, after, exact=True, same_error="type")
+            self._note(probe, "eager", found.problems)
+            if not found.problems and not before.raised:
+                for problem in metadata_problems(before.metadata, after.metadata):
+                    assumption = _about_metadata(problem)
+                    failed = FailedProbe(probe.name, assumption, problem, "eager", False)
+                    self._failed.setdefault((assumption, "eager"), failed)
+
+    def _compare_compiled(
+        self, original: dict[str, CallOutcome], fixed: dict[str, CallOutcome]
+    ) -> None:
+        for probe in self._probes:
+            if probe.name not in fixed:
+                continue
+            problems = self._compiled_problems(original[probe.name], fixed[probe.name])
+            # Where compiling the original changes the result as well, the fix is not to blame.
+            if problems and self._compiled_problems(_run_compiled(probe), fixed[probe.name]):
+                self._note(probe, "compiled", problems)
+
+    def _compiled_problems(self, before: CallOutcome, after: CallOutcome) -> list[str]:
+        safety = self._request.safety
+        return compare_outcomes(
+            before, after, exact=False, effects=safety, allow_zeros=True
+        ).problems
+
+    def _note(self, probe: Probe, mode: Mode, problems: list[str]) -> None:
+        if problems:
+            failed = FailedProbe(probe.name, probe.assumption, problems[0], mode, probe.is_metadata)
+            self._failed.setdefault((probe.name, mode), failed)
+
+    def _attributed(self, failed: FailedProbe) -> FailedProbe:
+        """Return a failure with the assumption about gradients if it is only with gradients."""
+        base = next((each.base for each in self._probes if each.name == failed.name), "")
+        names = {each.name for each in self._failed.values()}
+        if not base or base in names:
+            return failed
+        general = next((each for each in names if each.endswith(ALL_REQUIRE_GRADIENTS)), None)
+        assumption = (
+            NO_GRADIENTS if general is not None else f"{failed.assumption} where gradients matter"
+        )
+        return FailedProbe(failed.name, assumption, failed.what, failed.mode, general is not None)
+
+    def _drop_unstable(self, original: dict[str, CallOutcome]) -> None:
+        """Drop what the original program does differently each time, such as counting calls."""
+        for probe in self._probes:
+            keys = [key for key, failed in self._failed.items() if failed.name == probe.name]
+            if keys and not _is_stable(original[probe.name], run_probe(probe)):
+                for key in keys:
+                    del self._failed[key]
+
+
+def _is_stable(once: CallOutcome, again: CallOutcome) -> bool:
+    return not compare_outcomes(once, again, exact=True).problems and not metadata_problems(
+        once.metadata, again.metadata
+    )
+
+
+def _about_metadata(problem: str) -> str:
+    """Return what a fix assumes whose results differ only in metadata."""
+    for start, relied_on in _RELIED_ON.items():
+        if problem.startswith(start):
+            return f"no caller relies on {relied_on}"
+    return f"no caller relies on the {problem.partition(':')[0]}"
+
+
+def run_probe(probe: Probe) -> CallOutcome:
+    """Run a probe in eager mode."""
+    return _run(probe, lambda: probe.call.target.original)
+
+
+def _run_compiled(probe: Probe) -> CallOutcome:
+    torch._dynamo.reset()
+    return _run(probe, lambda: compile_target(probe.call.target, _BACKEND))
+
+
+def _run(probe: Probe, function: _Compiler) -> CallOutcome:
+    target = probe.call.target
+    with state_restored(target):
+        if probe.training is not None and target.state is not None:
+            target.state.train(probe.training)
+        return run_call(probe.call, function(), target, probe.computed)

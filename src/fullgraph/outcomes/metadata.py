@@ -1,0 +1,75 @@
+"""What a call's values do not show: strides, shared memory, writes to inputs, random states."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+from collections.abc import Iterable
+
+import torch
+
+# Memory that tensors share, as a key; None if it cannot be told.
+_Memory = tuple[str, int] | None
+
+
+def result_metadata(
+    results: Iterable[torch.Tensor],
+    inputs: Iterable[torch.Tensor],
+    state: Iterable[torch.Tensor],
+    versions: list[int | None],
+) -> dict[str, str]:
+    """Return the strides of results, what they share memory with, and which inputs are written.
+
+    `versions` are those of the inputs before the call.
+    """
+    inputs = list(inputs)
+    found: dict[str, str] = {}
+    owners: dict[_Memory, str] = {}
+    for number, tensor in enumerate(inputs):
+        owners.setdefault(_memory(tensor), f"input {number}")
+    for tensor in state:
+        owners.setdefault(_memory(tensor), "the module")
+    for number, tensor in enumerate(results):
+        name = f"result {number}"
+        if tensor.layout == torch.strided and not tensor.is_nested:
+            found[f"strides of {name}"] = str(tensor.stride())
+        found[f"requires_grad of {name}"] = str(tensor.requires_grad)
+        memory = _memory(tensor)
+        owner = owners.setdefault(memory, name) if memory is not None else name
+        found[f"memory of {name}"] = "its own" if owner == name else f"that of {owner}"
+    after = versions_of(inputs)
+    found |= {
+        f"writes to input {number}": str(before != now)
+        for number, (before, now) in enumerate(zip(versions, after, strict=False))
+    }
+    return found
+
+
+def versions_of(tensors: Iterable[torch.Tensor]) -> list[int | None]:
+    """Return how often each tensor was written to; None if torch does not count."""
+    return [None if tensor.is_inference() else tensor._version for tensor in tensors]
+
+
+def _memory(tensor: torch.Tensor) -> _Memory:
+    try:
+        address = tensor.untyped_storage().data_ptr()
+    except (NotImplementedError, RuntimeError):
+        return None
+    return (str(tensor.device), address) if address else None
+
+
+def random_states() -> dict[str, str]:
+    """Return checksums of the random states of torch, Python and NumPy."""
+    states = {"torch": torch.get_rng_state().numpy().tobytes(), "Python": _text(random.getstate())}
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        states["NumPy"] = _text(numpy.random.get_state())
+    return {
+        f"random state of {name}": hashlib.blake2b(state, digest_size=8).hexdigest()
+        for name, state in states.items()
+    }
+
+
+def _text(value: object) -> bytes:
+    return repr(value).encode()

@@ -1,0 +1,168 @@
+"""Probes: each changes one property of a recorded call, and a difference names an assumption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fullgraph.fix.model import FailedProbe, FixPlan, TrialRequest
+from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
+from fullgraph.fix.source.edits import FileEdits, insert_lines
+from fullgraph.fix.trials.probes import Probe, probes_of
+from fullgraph.fix.trials.probing import run_probes
+from tests.fix.run_case import index_what_is_loaded, load, recorded
+
+
+def call_of(function: Any, *args: Any, **kwargs: Any) -> RecordedCall:
+    target = CompiledTarget("f", function, {})
+    return RecordedCall(target, args, kwargs, CallContext.current())
+
+
+def probes(function: Any, *args: Any, **kwargs: Any) -> dict[str, Probe]:
+    return {each.name: each for each in probes_of(call_of(function, *args, **kwargs), 1000)}
+
+
+def scaled(x: torch.Tensor, batch: dict[str, torch.Tensor], *rest: Any, flag: bool = False) -> Any:
+    return x * batch["mask"] * (2 if flag else 1)
+
+
+def test_arguments_have_the_names_that_the_function_gives_them() -> None:
+    found = probes(scaled, torch.ones(2, 3), {"mask": torch.ones(2, 3)}, torch.ones(2), 3)
+    assert "`x` has a NaN" in found
+    assert "`batch['mask']` is bfloat16" in found
+    assert "`rest[0]` has no dimensions" in found
+    assert "`rest[1]` is 4" in found
+
+
+def test_a_default_that_the_call_does_not_pass_is_changed_too() -> None:
+    probe = probes(scaled, torch.ones(2), {"mask": torch.ones(2)})["`flag` is True"]
+    assert probe.call.kwargs == {"flag": True}
+    assert probe.assumption == "`flag` is False"
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("`x` has a NaN", lambda x: x.isnan().sum() == 1),
+        ("`x` is all zero", lambda x: not x.any()),
+        ("`x` is empty", lambda x: x.shape == (0, 3)),
+        ("`x` has size 1", lambda x: x.shape == (1, 3)),
+        ("the last size of `x` is 1", lambda x: x.shape == (2, 1)),
+        ("`x` has a dimension fewer", lambda x: x.shape == (3,)),
+        ("`x` is transposed in memory", lambda x: x.shape == (2, 3) and x.stride() == (1, 2)),
+        ("`x` is expanded", lambda x: x.shape == (2, 3) and x.stride(0) == 0),
+        ("`x` is float64", lambda x: x.dtype == torch.float64),
+        ("`x` is bool", lambda x: x.dtype == torch.bool),
+        ("`x` requires gradients", lambda x: x.requires_grad and x.is_leaf),
+        ("`x` is a NumPy array", lambda x: type(x).__name__ == "ndarray"),
+    ],
+)
+def test_a_probe_has_the_property_that_it_names(name: str, holds: Any) -> None:
+    probe = probes(lambda x: x, torch.arange(6.0).reshape(2, 3) + 1)[name]
+    assert holds(probe.call.args[0])
+
+
+def test_modes_are_probed() -> None:
+    found = probes(torch.nn.Linear(3, 3).eval(), torch.ones(2, 3))
+    assert not found["gradients are disabled"].call.context.grad
+    assert found["inference mode"].call.context.inference
+    assert found["autocast"].call.context.autocast == {"cpu": torch.bfloat16}
+    assert found["the default dtype is float64"].call.context.default_dtype == torch.float64
+    assert found["training mode"].training is True
+
+
+def test_tensors_that_could_be_one_are_probed_as_one() -> None:
+    probe = probes(lambda x, y: x + y, torch.ones(2), torch.zeros(2))["`x` and `y` are one tensor"]
+    one, other = probe.call.args
+    assert one is other
+
+
+dtypes = st.sampled_from([torch.float32, torch.bfloat16, torch.int64, torch.bool, torch.complex64])
+shapes = st.lists(st.integers(0, 3), max_size=3)
+
+
+@given(st.lists(st.tuples(dtypes, shapes), max_size=3), st.integers(-2, 2))
+def test_a_recorded_call_is_never_changed(tensors: list[Any], number: int) -> None:
+    args = [torch.ones(shape).to(dtype) for dtype, shape in tensors]
+    call = call_of(lambda *args: args, *args, number)
+    names = [probe.name for probe in probes_of(call, 1000)]
+    assert len(names) == len(set(names))
+    assert call.args[-1] == number
+    for (dtype, shape), tensor in zip(tensors, call.args, strict=False):
+        assert tensor.dtype == dtype
+        assert torch.equal(tensor, torch.ones(shape).to(dtype))
+
+
+def failed_probes(program: str, folder: Path, replaced: str, by: str) -> list[FailedProbe]:
+    """Return the failed probes of a program in which one line is replaced."""
+    index_what_is_loaded()
+    recorder: CallRecorder = recorded(load(program, folder))
+    path = str(folder / "program.py")
+    number = program.splitlines().index(replaced) + 1
+    # The new line comes first and returns, so that the old one does not run.
+    edit = insert_lines(program, number, [by])
+    plan = FixPlan(files={path: FileEdits(path, (edit,))})
+    request = TrialRequest("probe", plan, most_probes=1000, most_compiled=0)
+    return list(run_probes(request, recorder).failed_probes)
+
+
+PROGRAM = """\
+import torch
+
+def f(x):
+    return torch.where(x > 0, x, 0.5 * x)
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+LINE = "    return torch.where(x > 0, x, 0.5 * x)"
+
+
+@pytest.mark.parametrize(
+    ("by", "assumption"),
+    [
+        ("    return x.clone()", "the numbers in `x` are like those of the recorded calls"),
+        ("    return torch.where(x > 0, x, 0.5 * x).to(torch.float32)", "`x` is torch.float32"),
+        (
+            "    return torch.where(x > 0, x, 0.5 * x).detach()",
+            "the arguments require no gradients",
+        ),
+        (
+            "    return torch.where(x > 0, x.flatten()[0], 0.5 * x)",
+            "`x` has no NaN",
+        ),
+        (
+            "    return torch.where(x > 0, x, 0.5 * x).contiguous()",
+            "no caller relies on the strides of the results",
+        ),
+    ],
+)
+def test_what_a_change_assumes_is_named(tmp_path: Path, by: str, assumption: str) -> None:
+    assumptions = {each.assumption for each in failed_probes(PROGRAM, tmp_path, LINE, by)}
+    assert assumption in assumptions
+
+
+def test_a_change_that_is_always_right_assumes_nothing(tmp_path: Path) -> None:
+    by = "    return torch.where(x > 0, x, x * 0.5)"
+    assert failed_probes(PROGRAM, tmp_path, LINE, by) == []
+
+
+def test_what_varies_by_itself_is_not_blamed_on_a_change(tmp_path: Path) -> None:
+    program = """\
+import torch
+
+COUNT = [0]
+
+def f(x):
+    COUNT[0] += 1
+    return x + COUNT[0]
+
+def inputs():
+    return (torch.ones(2),)
+"""
+    assert failed_probes(program, tmp_path, "    return x + COUNT[0]", "    pass") == []
