@@ -108,9 +108,9 @@ def _differences(file: Path, original: Path, fixed: Path, folder: Path) -> list[
         found += [f"eager, input {number}: {each}" for each in problems[:1]]
         compiled = runs[fixed, "aot_eager"][number]
         right = (before, runs[original, "aot_eager"][number])
-        problems = [compare_outcomes(each, compiled, exact=False).problems for each in right]
-        if all(problems):
-            found.append(f"compiled, input {number}: {problems[0][0]}")
+        both = [compare_outcomes(each, compiled, exact=False).problems for each in right]
+        if all(both):
+            found.append(f"compiled, input {number}: {both[0][0]}")
     return found
 
 
