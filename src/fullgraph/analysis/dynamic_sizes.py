@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fullgraph.analysis.occurrences import qualified_name
-from fullgraph.analysis.state import AnalysisState
+from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.model.events import Code, DynamicSize, Frame, Recompile, Sizes
 from fullgraph.model.report import DynamicSizeFinding
 
@@ -23,6 +23,11 @@ class _Compiled(NamedTuple):
 
     compile: str
     size: DynamicSize
+
+
+def sizes_by_compile(state: AnalysisState) -> dict[CompileKey, tuple[DynamicSize, ...]]:
+    """Return the dynamic sizes of each compile, by process and compile id."""
+    return {(process, event.compile): event.sizes for process, event in state.events(Sizes)}
 
 
 def list_dynamic_sizes(state: AnalysisState) -> tuple[DynamicSizeFinding, ...]:

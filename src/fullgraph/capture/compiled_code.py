@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
 from typing import Any
+
+from msgspec.structs import replace
+
+from fullgraph.capture.stacks import describe_code
+from fullgraph.model.events import Code
+
+# Where torch compiles what is not a function of the user: a function that passes all arguments on.
+_WRAPPER = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")
 
 
 @dataclass
@@ -84,6 +93,26 @@ def _plain_function(function: Any) -> FunctionType | None:
     if isinstance(function, MethodType):
         function = function.__func__
     return function if isinstance(function, FunctionType) else None
+
+
+def wrapped_function(frame: Any) -> Code | None:
+    """Return what torch's wrapper passes its arguments on to; None for any other frame.
+
+    torch wraps what Dynamo does not trace as a frame of its own: modules of torch, and functions
+    that are not written in Python.
+    """
+    if frame is None or not _WRAPPER.search(frame.f_code.co_filename):
+        return None
+    function = frame.f_locals.get("fn")
+    plain = _plain_function(function)
+    if plain is None:
+        name = getattr(function, "__name__", "")
+        return Code(frame.f_code.co_filename, frame.f_code.co_firstlineno, name) if name else None
+    code = describe_code(plain.__code__)
+    if isinstance(function, FunctionType | MethodType):
+        return code
+    # A class may inherit the method, and is what the user knows.
+    return replace(code, qualified=f"{type(function).__name__}.{code.function}")
 
 
 def _instance(frame: Any) -> Any:
