@@ -351,6 +351,13 @@ def test_an_argument_that_may_be_written_is_not_copied(
         ("return x.float().mean() * x.to(torch.float32)", "float32"),
         ("return y.masked_fill(x.to(dtype=torch.bool), 0)", "bool"),
         ("return x.int()", "int32"),
+        ("x = x.float() / 255; return (x - x.mean()) / x.std()", "float32"),
+        ("y = x.shape[0]; x = x.float(); return x * y", "float32"),
+        ("y = x * 2; x = x.float(); return x * y", None),
+        ("x = y = x.float(); return x * y", None),
+        ("x = x.float(); x = x * 2; return x", None),
+        ("x += x.float(); return x", None),
+        ("g = lambda: x; x = x.float(); return g()", None),
         ("return (x + 100).long()", None),
         ("return (~x).long()", None),
         ("return x.long() + x.float()", None),
@@ -366,6 +373,37 @@ def test_a_dtype_is_changed_only_if_the_function_does_the_same(
     found = proposed(tmp_path, text, "one_dtype", kind="dtype", values=values)
     assert (found is not None) == (dtype is not None)
     assert found is None or f"\nf(x.to(torch.{dtype}))\n" in edited(found)
+
+
+COUNTED = """\
+import torch
+class Log:
+    @torch.compile
+    def f(self, x):
+        {body}
+        return x + len(self.seen)
+log.f(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "is_own"), [("self.seen.append(1)", 5, True), ("pass", 7, False)]
+)
+def test_a_container_that_the_function_grows_itself_is_updated_elsewhere(
+    tmp_path: Path, body: str, line: int, is_own: bool
+) -> None:
+    file = str(tmp_path / "program.py")
+    Path(file).write_text(COUNTED.format(body=body))
+    found = group(
+        kind="length", place="attribute", name="self.seen", dim=None, values=("0", "1", "2"),
+        file=file, line=3, function="f", qualified="Log.f", written_at=Frame(file, line, "f"),
+        specialized_at=Frame(file, 6, "f"),
+    )  # fmt: skip
+    candidates = propose_all(found, ProgramContext((), (), file))
+    texts = {each.name: each.text for each in candidates}
+    if is_own:
+        assert texts["counter_out_of_forward"] == "move the update of self.seen out of f"
+    assert ("deliberate_break" in texts) != is_own
 
 
 MARKED = """\
