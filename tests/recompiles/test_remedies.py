@@ -235,6 +235,53 @@ def test_a_dataclass_is_moved_if_its_defaults_are_constants(
     assert bool(edited(found)) == is_moved
 
 
+LOOP = """\
+import torch
+@torch.compile
+def f(x, cfg):
+    return x * cfg.scale
+{before}
+for i in range(9):
+    class Cfg:
+        {member}
+    c = Cfg()
+f(torch.ones(3), c)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "member", "is_moved"),
+    [
+        ("", "scale = 2", True),
+        ("", "scale = i", False),
+        ("", "def scale(self): return i", True),
+        ("Cfg = None", "scale = 2", False),
+        ("def g(): Cfg.scale = 3", "scale = 2", False),
+    ],
+)
+def test_a_class_in_a_loop_is_defined_before_it(
+    tmp_path: Path, before: str, member: str, is_moved: bool
+) -> None:
+    text = LOOP.format(before=before, member=member)
+    values = ("Cfg", "another Cfg")
+    found = proposed(tmp_path, text, "made_once", kind="type", values=values, source="L['cfg']")
+    assert found is not None
+    assert found.text.startswith("define Cfg once, before the loop")
+    moved = f"class Cfg:\n    {member}\n\n\nfor i in range(9):\n    c = Cfg()"
+    assert (moved in edited(found)) == is_moved
+
+
+def test_a_class_in_a_loop_of_a_function_is_moved_out_of_it(tmp_path: Path) -> None:
+    text = CLASS.format(member="scale = 2", statement="pass")
+    before = "    class Cfg:\n        scale = 2\n    c = Cfg()"
+    after = "    for x in y:\n        class Cfg:\n            scale = 2\n    c = Cfg()"
+    text = text.replace(before, after)
+    values = ("Cfg", "another Cfg")
+    found = proposed(tmp_path, text, "made_once", kind="type", values=values, source="L['cfg']")
+    assert "\nclass Cfg:\n    scale = 2\n\n\ndef work" in edited(found)
+    assert "    for x in y:\n        pass\n" in edited(found)
+
+
 def test_an_index_of_a_loop_over_a_range_is_an_integer(tmp_path: Path) -> None:
     text = INDEX.format(body="return table[i] * 2", index="0")
     text = text.replace("for j in range(3):\n    i = 0", "for i in torch.arange(3):")
