@@ -57,6 +57,13 @@ def test_what_torch_wraps_is_named_instead_of_the_wrapper() -> None:
     )
 
 
+def test_several_strides_change() -> None:
+    (first, *_) = lines_of(group(kind="stride", dim=None))
+    assert first.startswith(" 1  x: strides change  ")
+    (first, *_) = lines_of(group(kind="int", name="strides", dim=None))
+    assert first.startswith(" 1  strides changes  ")
+
+
 def test_the_users_lines_and_torchs_are_named_apart() -> None:
     frame = Frame("train.py", 60, "main", code="model(x)")
     lines = lines_of(

@@ -180,9 +180,10 @@ def _explain_equal(size: DynamicSize) -> tuple[str, str]:
             f"{equal.name} is a parameter with the size {size.specialized_to}",
             "if the line combines both, no other size is possible: leave the size static",
         )
+    what = "number" if size.dim is None else "size"
     return (
         "the line needs a number of Python, such as an index, a key or a part of a string",
-        "compute with the size instead, or leave the size static",
+        f"compute with the {what} instead, or leave the {what} static",
     )
 
 

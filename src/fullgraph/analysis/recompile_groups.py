@@ -26,7 +26,7 @@ from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.analysis.user_lines import program_sources, user_lines
 from fullgraph.analysis.user_lines.observed import GroupMember
 from fullgraph.analysis.values_at_breaks import name_at_break
-from fullgraph.model.changes import change_title
+from fullgraph.model.changes import change_title, verb_for
 from fullgraph.model.events import Code, Frame, GuardChange, GuardFailure, Recompile
 from fullgraph.model.report import DynamicSizeFinding, RecompileGroup
 
@@ -308,7 +308,8 @@ def _notes_on_sharing(found: _Recompiles, newest: Recompile, calls: FunctionCall
         # Each object is compiled by itself if there are no other calls of torch.compile.
         is_alone = newest.wrappers in (0, newest.instances)
         objects = max(newest.instances, targets if is_alone else 0)
-        is_known = not found.refused or targets >= newest.instances
+        # With more calls of torch.compile than objects, some objects may not be compiled yet.
+        is_known = not found.refused or (is_alone and targets >= newest.instances)
         yield f"{'' if is_known else 'at least '}{objects} objects share this code and its limit"
     if newest.wrappers > 1:
         wrappers = max(newest.wrappers, targets)
@@ -336,5 +337,5 @@ def _is_zero_or_one(change: GuardChange) -> bool:
 
 
 def _tied_note(titles: Sequence[str]) -> str:
-    verb = "changes" if len(titles) == 1 else "change"
+    verb = verb_for(titles[0]) if len(titles) == 1 else "change"
     return f"{', '.join(titles)} {verb} together with it"

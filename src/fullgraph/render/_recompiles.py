@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from fullgraph.model.changes import change_title
+from fullgraph.model.changes import change_title, verb_for
 from fullgraph.model.events import Code, Frame
 from fullgraph.model.report import RecompileGroup
 from fullgraph.render._strings import printable_strings
@@ -102,7 +102,8 @@ class GroupWriter:
 
 def headline(group: RecompileGroup) -> str:
     """Return what changes, and `dynamic=` if torch.compile was given it."""
-    title = f"{one_line(change_title(group))} changes"
+    what = one_line(change_title(group))
+    title = f"{what} {verb_for(what)}"
     dynamic = next((note for note in group.notes if note.startswith("dynamic=")), None)
     return f"{title}, {one_line(dynamic)}" if dynamic else title
 
