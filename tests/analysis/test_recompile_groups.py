@@ -541,6 +541,27 @@ def test_a_module_of_torch_has_its_own_name() -> None:
     assert group.wrapped[0].file == inspect.getfile(nn.Linear)
 
 
+class Scaled:
+    def __init__(self) -> None:
+        self.mode = "sum"
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x.sum() if self.mode == "sum" else x.mean()
+
+
+def test_an_object_that_can_be_called_has_its_own_names() -> None:
+    scaled = Scaled()
+    function = compiled(scaled)
+
+    def program() -> None:
+        for scaled.mode in ("sum", "mean"):
+            function(torch.ones(3))
+
+    (group,) = groups_of(program)
+    assert [each.qualified for each in group.wrapped] == ["Scaled.__call__"]
+    assert (group.name, group.values) == ("self.mode", ("'sum'", "'mean'"))
+
+
 def test_only_strings_need_the_whole_program(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError

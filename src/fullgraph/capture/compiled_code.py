@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
@@ -10,11 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from fullgraph.capture.stacks import describe_code
+from fullgraph.capture.stacks import describe_code, is_wrapper
 from fullgraph.model.events import Code
-
-# Where torch compiles what is not a function of the user: a function that passes all arguments on.
-_WRAPPER = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")
 
 
 @dataclass
@@ -96,23 +92,19 @@ def _plain_function(function: Any) -> FunctionType | None:
 
 
 def wrapped_function(frame: Any) -> Code | None:
-    """Return what torch's wrapper passes its arguments on to; None for any other frame.
-
-    torch wraps what Dynamo does not trace as a frame of its own: modules of torch, and functions
-    that are not written in Python.
-    """
-    if frame is None or not _WRAPPER.search(frame.f_code.co_filename):
+    """Return what torch's wrapper passes its arguments on to; None for any other frame."""
+    if frame is None or not is_wrapper(frame.f_code):
         return None
     function = frame.f_locals.get("fn")
-    plain = _plain_function(function)
+    is_function = isinstance(function, FunctionType | MethodType)
+    plain = _plain_function(function) or _plain_function(type(function).__call__)
     if plain is None:
         name = getattr(function, "__name__", "")
         return Code(frame.f_code.co_filename, frame.f_code.co_firstlineno, name) if name else None
     code = describe_code(plain.__code__)
-    if isinstance(function, FunctionType | MethodType):
-        return code
     # A class may inherit the method, and is what the user knows.
-    return replace(code, qualified=f"{type(function).__name__}.{code.function}")
+    qualified = f"{type(function).__name__}.{code.function}"
+    return code if is_function else replace(code, qualified=qualified)
 
 
 def _instance(frame: Any) -> Any:
