@@ -155,6 +155,15 @@ def test_a_size_stays_dynamic_if_the_advice_is_followed(case: Case) -> None:
     assert sizes_of(case.changed, *calls)["y.1"].specialized_to == ()
 
 
+def test_a_number_is_not_called_a_size() -> None:
+    def item(x: torch.Tensor, k: int) -> torch.Tensor:
+        return x + list(range(10))[k]
+
+    number = sizes_of(item, (ones(4), 3), (ones(4), 5))["k.None"]
+    assert number.specialized_to == (5,)
+    assert number.advice == "compute with the number instead, or leave the number static"
+
+
 def test_sizes_that_are_tied_have_to_be_marked_together() -> None:
     x, y = ones(4, 8, marked=1, strict=True), ones(4, 8)
     size = sizes_of(add, (x, y))["x.1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -402,6 +403,24 @@ def condition_on_a_number() -> None:
         function(torch.ones(4), number)
 
 
+def condition_on_a_size() -> None:
+    function = compiled(lambda x: x + 1 if x.shape[0] != 8 else x, dynamic=True)
+    for size in (4, 8):
+        function(torch.ones(size))
+
+
+def relation_of_a_size() -> None:
+    function = compiled(lambda x: x + 1 if x.shape[0] % 4 == 0 else x, dynamic=True)
+    for size in (8, 6):
+        function(torch.ones(size))
+
+
+def module_of_torch() -> None:
+    function = compiled(nn.Linear(3, 2), dynamic=False)
+    for size in (4, 6):
+        function(torch.ones(size, 3))
+
+
 CASES: list[tuple[Callable[[], None], tuple[object, ...]]] = [
     (sizes, ("size", "argument", "x", 1, "4", "6", "9")),
     (strides, ("stride", "argument", "x", None, "(3, 1)", "(1, 4)")),
@@ -448,11 +467,12 @@ CASES: list[tuple[Callable[[], None], tuple[object, ...]]] = [
                      "torch.float32", "torch.float64")),
     (deterministic, ("deterministic", "torch", "deterministic algorithms", None,
                      "False", "True")),
-    (zero_or_one, ("size", "argument", "x", 0, "at least 2", "1")),
+    (zero_or_one, ("size", "argument", "x", 0, "4", "1")),
     (specialized_mark, ("size", "argument", "x", 0, "4", "6")),
     (new_mark, ("marking", "argument", "x", None, "unmarked", "dynamic: 0")),
     (unnamed_result_at_a_break, ("float", "break", "float(x.sum().numpy())", None, "8.0", "12.0")),
-    (condition_on_a_number, ("int", "argument", "n", None, "at most 4", "5")),
+    (condition_on_a_number, ("int", "argument", "n", None, "3", "5")),
+    (condition_on_a_size, ("size", "argument", "x", 0, "4", "8")),
 ]  # fmt: skip
 
 
@@ -503,12 +523,52 @@ def test_only_settings_and_modes_are_bounded(program: Callable[[], None], bounde
         (numbers(1.5, 2.5), "dynamic=False"),
         (dynamic_numbers, "dynamic since compile 0/1: no other value compiled again"),
         (equal_sizes, "compiled for calls in which x.size(1) is x.size(0)"),
+        (condition_on_a_number, "compiled for calls in which n is at most 4"),
+        (condition_on_a_size, "compiled for calls in which x.size(0) is not 8"),
+        (relation_of_a_size, "compiled for calls in which x.size(0) % 4 == 0"),
     ],
     ids=case_name,
 )
 def test_notes(program: Callable[[], None], note: str) -> None:
     (group,) = groups_of(program)
     assert note in group.notes
+
+
+def test_a_module_of_torch_has_its_own_name() -> None:
+    (group,) = groups_of(module_of_torch)
+    assert group.function == "inner"
+    assert [each.qualified for each in group.wrapped] == ["Linear.forward"]
+    assert group.wrapped[0].file == inspect.getfile(nn.Linear)
+
+
+class Scaled:
+    def __init__(self) -> None:
+        self.mode = "sum"
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x.sum() if self.mode == "sum" else x.mean()
+
+
+def test_an_object_that_can_be_called_has_its_own_names() -> None:
+    scaled = Scaled()
+    function = compiled(scaled)
+
+    def program() -> None:
+        for scaled.mode in ("sum", "mean"):
+            function(torch.ones(3))
+
+    (group,) = groups_of(program)
+    assert [each.qualified for each in group.wrapped] == ["Scaled.__call__"]
+    assert (group.name, group.values) == ("self.mode", ("'sum'", "'mean'"))
+
+
+def test_only_strings_need_the_whole_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("fullgraph.analysis.user_lines.find_program_files", fail)
+    (group,) = groups_of(ranks)
+    assert group.bounded
 
 
 def test_values_at_a_break_have_the_names_of_the_program() -> None:

@@ -158,6 +158,15 @@ def test_what_shares_a_limit_is_counted_after_it_is_reached() -> None:
         assert "at least 2 objects share this code and its limit" in group.notes
 
 
+def test_objects_that_were_not_compiled_before_the_limit_may_exist() -> None:
+    refused = recompile(1, (change("1", "2"),), limit=True)
+    calls = [Call(target, 1, CODE, 0.1) for target in (1, 2, 3, 4)]
+    shared = replace(refused, instances=2, wrappers=4)
+    (group,) = analyzed(Compile("0/0", CODE), shared, *calls).recompile_groups
+    assert "at least 2 objects share this code and its limit" in group.notes
+    assert "4 calls of torch.compile share this code and its limit" in group.notes
+
+
 def test_a_session_of_an_older_version_has_no_groups() -> None:
     event = Recompile("0/1", CODE, (GuardFailure("0/0", ("n == 1",)),))
     report = analyzed(event)

@@ -235,6 +235,53 @@ def test_a_dataclass_is_moved_if_its_defaults_are_constants(
     assert bool(edited(found)) == is_moved
 
 
+LOOP = """\
+import torch
+@torch.compile
+def f(x, cfg):
+    return x * cfg.scale
+{before}
+for i in range(9):
+    class Cfg:
+        {member}
+    c = Cfg()
+f(torch.ones(3), c)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "member", "is_moved"),
+    [
+        ("", "scale = 2", True),
+        ("", "scale = i", False),
+        ("", "def scale(self): return i", True),
+        ("Cfg = None", "scale = 2", False),
+        ("def g(): Cfg.scale = 3", "scale = 2", False),
+    ],
+)
+def test_a_class_in_a_loop_is_defined_before_it(
+    tmp_path: Path, before: str, member: str, is_moved: bool
+) -> None:
+    text = LOOP.format(before=before, member=member)
+    values = ("Cfg", "another Cfg")
+    found = proposed(tmp_path, text, "made_once", kind="type", values=values, source="L['cfg']")
+    assert found is not None
+    assert found.text.startswith("define Cfg once, before the loop")
+    moved = f"class Cfg:\n    {member}\n\n\nfor i in range(9):\n    c = Cfg()"
+    assert (moved in edited(found)) == is_moved
+
+
+def test_a_class_in_a_loop_of_a_function_is_moved_out_of_it(tmp_path: Path) -> None:
+    text = CLASS.format(member="scale = 2", statement="pass")
+    before = "    class Cfg:\n        scale = 2\n    c = Cfg()"
+    after = "    for x in y:\n        class Cfg:\n            scale = 2\n    c = Cfg()"
+    text = text.replace(before, after)
+    values = ("Cfg", "another Cfg")
+    found = proposed(tmp_path, text, "made_once", kind="type", values=values, source="L['cfg']")
+    assert "\nclass Cfg:\n    scale = 2\n\n\ndef work" in edited(found)
+    assert "    for x in y:\n        pass\n" in edited(found)
+
+
 def test_an_index_of_a_loop_over_a_range_is_an_integer(tmp_path: Path) -> None:
     text = INDEX.format(body="return table[i] * 2", index="0")
     text = text.replace("for j in range(3):\n    i = 0", "for i in torch.arange(3):")
@@ -297,6 +344,11 @@ for j in range(3):
     ("body", "index", "is_patched"),
     [
         ("return table[i] * 2", "torch.tensor(j)", True),
+        ("return table[i].mean()", "torch.tensor(j)", True),
+        ("return torch.relu(table[i])", "torch.tensor(j)", True),
+        ("return table[i].add_(1)", "torch.tensor(j)", False),
+        ("return torch.relu(table[i], out=rows)", "torch.tensor(j)", False),
+        ("return table[i].view(2, 2)", "torch.tensor(j)", False),
         ("return table[i] * 2", "torch.tensor(k, dtype=torch.int64)", True),
         # Masks, and what is not known to be a tensor of integers.
         ("return table[i] * 2", "torch.tensor(k)", False),
@@ -312,7 +364,7 @@ def test_an_index_gets_a_dimension_only_where_it_is_certain(
     text = INDEX.format(body=body, index=index)
     notes = ("the value of a 0-d tensor",)
     found = proposed(tmp_path, text, "index_with_tensor", kind="int", name="i", notes=notes)
-    assert ("table[i[None]][0] * 2" in edited(found)) == is_patched
+    assert ("table[i[None]][0]" in edited(found)) == is_patched
 
 
 def test_an_index_that_another_call_passes_is_not_certain(tmp_path: Path) -> None:
@@ -327,6 +379,10 @@ def test_an_index_that_another_call_passes_is_not_certain(tmp_path: Path) -> Non
     ("body", "is_patched"),
     [
         ("return torch.relu(x) + x * 2", True),
+        ("return (x * 2).relu().sum(-1)", True),
+        ("return torch.relu(1 - x / 2)", True),
+        ("return torch.relu(x * weight)", False),
+        ("return (x * 2).sum()", False),
         ("return x * 2", False),
         ("return torch.relu(x.mul_(2))", False),
         ("return torch.relu(x), x[0]", False),
@@ -351,6 +407,13 @@ def test_an_argument_that_may_be_written_is_not_copied(
         ("return x.float().mean() * x.to(torch.float32)", "float32"),
         ("return y.masked_fill(x.to(dtype=torch.bool), 0)", "bool"),
         ("return x.int()", "int32"),
+        ("x = x.float() / 255; return (x - x.mean()) / x.std()", "float32"),
+        ("y = x.shape[0]; x = x.float(); return x * y", "float32"),
+        ("y = x * 2; x = x.float(); return x * y", None),
+        ("x = y = x.float(); return x * y", None),
+        ("x = x.float(); x = x * 2; return x", None),
+        ("x += x.float(); return x", None),
+        ("g = lambda: x; x = x.float(); return g()", None),
         ("return (x + 100).long()", None),
         ("return (~x).long()", None),
         ("return x.long() + x.float()", None),
@@ -366,6 +429,37 @@ def test_a_dtype_is_changed_only_if_the_function_does_the_same(
     found = proposed(tmp_path, text, "one_dtype", kind="dtype", values=values)
     assert (found is not None) == (dtype is not None)
     assert found is None or f"\nf(x.to(torch.{dtype}))\n" in edited(found)
+
+
+COUNTED = """\
+import torch
+class Log:
+    @torch.compile
+    def f(self, x):
+        {body}
+        return x + len(self.seen)
+log.f(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "is_own"), [("self.seen.append(1)", 5, True), ("pass", 7, False)]
+)
+def test_a_container_that_the_function_grows_itself_is_updated_elsewhere(
+    tmp_path: Path, body: str, line: int, is_own: bool
+) -> None:
+    file = str(tmp_path / "program.py")
+    Path(file).write_text(COUNTED.format(body=body))
+    found = group(
+        kind="length", place="attribute", name="self.seen", dim=None, values=("0", "1", "2"),
+        file=file, line=3, function="f", qualified="Log.f", written_at=Frame(file, line, "f"),
+        specialized_at=Frame(file, 6, "f"),
+    )  # fmt: skip
+    candidates = propose_all(found, ProgramContext((), (), file))
+    texts = {each.name: each.text for each in candidates}
+    if is_own:
+        assert texts["counter_out_of_forward"] == "move the update of self.seen out of f"
+    assert ("deliberate_break" in texts) != is_own
 
 
 MARKED = """\

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from fullgraph.model.events import Frame
+from fullgraph.model.events import Code, Frame
 from fullgraph.model.report import CallCounts, DynamicSizeFinding, Environment, RecompileGroup
 from fullgraph.recompiles.report import (
     RECOMPILES_FORMAT,
@@ -46,6 +46,22 @@ def test_a_group_says_what_changes_where_and_how_often() -> None:
         "2 recompiles, 9.2 s compiling"
     )
     assert values == "    values  4 → 6 → 9"
+
+
+def test_what_torch_wraps_is_named_instead_of_the_wrapper() -> None:
+    wrapper = {"function": "inner", "qualified": "wrap_inline.<locals>.inner", "file": "utils.py"}
+    linear = Code("linear.py", 130, "forward", "Linear.forward")
+    first = lines_of(group(**wrapper, wrapped=(linear,)))[0]
+    assert first == (
+        " 1  x: size(0) changes  Linear.forward()  linear.py:130  2 recompiles, 9.2 s compiling"
+    )
+
+
+def test_several_strides_change() -> None:
+    (first, *_) = lines_of(group(kind="stride", dim=None))
+    assert first.startswith(" 1  x: strides change  ")
+    (first, *_) = lines_of(group(kind="int", name="strides", dim=None))
+    assert first.startswith(" 1  strides changes  ")
 
 
 def test_the_users_lines_and_torchs_are_named_apart() -> None:

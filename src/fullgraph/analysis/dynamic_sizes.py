@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fullgraph.analysis.occurrences import qualified_name
-from fullgraph.analysis.state import AnalysisState
+from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.model.events import Code, DynamicSize, Frame, Recompile, Sizes
 from fullgraph.model.report import DynamicSizeFinding
 
@@ -23,6 +23,11 @@ class _Compiled(NamedTuple):
 
     compile: str
     size: DynamicSize
+
+
+def sizes_by_compile(state: AnalysisState) -> dict[CompileKey, tuple[DynamicSize, ...]]:
+    """Return the dynamic sizes of each compile, by process and compile id."""
+    return {(process, event.compile): event.sizes for process, event in state.events(Sizes)}
 
 
 def list_dynamic_sizes(state: AnalysisState) -> tuple[DynamicSizeFinding, ...]:
@@ -175,9 +180,10 @@ def _explain_equal(size: DynamicSize) -> tuple[str, str]:
             f"{equal.name} is a parameter with the size {size.specialized_to}",
             "if the line combines both, no other size is possible: leave the size static",
         )
+    what = "number" if size.dim is None else "size"
     return (
         "the line needs a number of Python, such as an index, a key or a part of a string",
-        "compute with the size instead, or leave the size static",
+        f"compute with the {what} instead, or leave the {what} static",
     )
 
 

@@ -6,13 +6,14 @@ differs from the piece that fits best, because anything else did not have to be 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fullgraph.analysis.bounded_recompiles import is_bounded, why_not_bounded
 from fullgraph.analysis.compiles import compiles_by_id, raising_compiles
-from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes
+from fullgraph.analysis.dynamic_sizes import list_dynamic_sizes, sizes_by_compile
 from fullgraph.analysis.eager_calls import (
     FunctionCalls,
     all_ran_again,
@@ -25,13 +26,15 @@ from fullgraph.analysis.state import AnalysisState, CompileKey
 from fullgraph.analysis.user_lines import program_sources, user_lines
 from fullgraph.analysis.user_lines.observed import GroupMember
 from fullgraph.analysis.values_at_breaks import name_at_break
-from fullgraph.model.changes import change_title
+from fullgraph.model.changes import change_title, verb_for
 from fullgraph.model.events import Code, Frame, GuardChange, GuardFailure, Recompile
 from fullgraph.model.report import DynamicSizeFinding, RecompileGroup
 
 _MOST_TIED = 5
 # What one piece of code could have as a symbol.
 _NUMBERS = ("size", "stride", "int", "float")
+# Such as `x.size(0) % 4 == 0`, which is a condition by itself.
+_RELATION = re.compile(r"[=<>]")
 _UNKNOWN = GuardChange("other", "torch", "", "something that torch does not name")
 _PLACES = ("torch", "argument", "closure", "default", "global", "attribute", "parameter", "break")
 
@@ -156,11 +159,9 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
     compiles = state.result(compiles_by_id)
     finished = [compiles.get((process, event.compile)) for process, event in found.done]
     lines = user_lines(state, found.members)
-    values = _values(found.members)
+    values = _values(state, found.members)
     calls = calls_of(state, code)
-    is_known = all_ran_again(calls) or state.result(program_sources).has_strings(
-        values, found.members[0].process
-    )
+    is_known = newest.kind == "str" and _are_all_strings(state, found, values, calls)
     bounded = not refused and is_bounded(newest, values, is_known)
     return RecompileGroup(
         kind=newest.kind,
@@ -188,6 +189,7 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
         specialized_at=_specialized_at(size, found.changes),
         calls=count_calls(calls),
         bounded=bounded,
+        wrapped=_wrapped(found.members),
         limit_raises=not found.refused_keys.isdisjoint(state.result(raising_compiles)),
         notes=(
             *_notes(found, calls),
@@ -195,6 +197,14 @@ def _group(state: AnalysisState, found: _Recompiles) -> RecompileGroup:
             *_notes_on_future(found, None if bounded else _why_not_bounded(state, found, values)),
         ),
     )
+
+
+def _are_all_strings(
+    state: AnalysisState, found: _Recompiles, values: Sequence[str], calls: FunctionCalls
+) -> bool:
+    """Return whether it is known that there are no other strings; may read the whole program."""
+    process = found.members[0].process
+    return all_ran_again(calls) or state.result(program_sources).has_strings(values, process)
 
 
 def _specialized_size(
@@ -228,14 +238,47 @@ def _specialized_at(
     return next((each.line for each in changes if each.line), None)
 
 
-def _values(members: Sequence[GroupMember]) -> tuple[str, ...]:
+def _values(state: AnalysisState, members: Sequence[GroupMember]) -> tuple[str, ...]:
     """Return the values in order: in each process that of the first compile, then each new one."""
     values: list[str] = []
     seen: set[int] = set()
-    for process, _, change in members:
-        values += [change.now] if process in seen else [change.before, change.now]
-        seen.add(process)
+    for member in members:
+        if member.process not in seen:
+            values.append(_value_before(state, member))
+        values.append(member.change.now)
+        seen.add(member.process)
     return tuple(value for value in values if value)
+
+
+def _value_before(state: AnalysisState, member: GroupMember) -> str:
+    """Return the value for which the code was compiled that did not fit.
+
+    A guard on a dynamic size only says what it may be, such as `not 8`.
+    """
+    change = member.change
+    if not _is_condition(change):
+        return change.before
+    failures = member.recompile.failures
+    compiled = next((each.compiled for each in failures if change in each.changes), "")
+    for size in state.result(sizes_by_compile).get((member.process, compiled), ()):
+        is_same = (size.source, size.dim) == (change.source, change.dim)
+        if is_same and size.value is not None:
+            return str(size.value)
+    return change.before
+
+
+def _is_condition(change: GuardChange) -> bool:
+    """Return whether the value before is not a number but what a number may be."""
+    try:
+        float(change.before)
+    except ValueError:
+        return change.kind in ("size", "int", "float") and bool(change.before)
+    return False
+
+
+def _wrapped(members: Sequence[GroupMember]) -> tuple[Code, ...]:
+    wrapped = [member.recompile.wrapped for member in members]
+    return tuple(dict.fromkeys(each for each in wrapped if each is not None))
 
 
 def _notes(found: _Recompiles, calls: FunctionCalls) -> Iterator[str]:
@@ -244,9 +287,12 @@ def _notes(found: _Recompiles, calls: FunctionCalls) -> Iterator[str]:
         yield f"dynamic={newest_event.dynamic}"
     yield from dict.fromkeys(change.note for change in found.changes if change.note)
     first = found.changes[0]
-    if first.kind == "size" and ".size(" in first.before:
-        # Sizes that were equal have one symbol.
-        yield f"compiled for calls in which {first.name}.size({first.dim}) is {first.before}"
+    if _is_condition(first) and not _is_zero_or_one(first):
+        # Sizes that were equal have one symbol, and a branch allows only some sizes.
+        name = first.name if first.dim is None else f"{first.name}.size({first.dim})"
+        is_relation = name in first.before or _RELATION.search(first.before)
+        condition = first.before if is_relation else f"{name} is {first.before}"
+        yield f"compiled for calls in which {condition}"
     if any(_is_zero_or_one(change) for change in found.changes):
         yield "0 and 1 are specialized even if a size is dynamic"
     if found.tied:
@@ -262,7 +308,8 @@ def _notes_on_sharing(found: _Recompiles, newest: Recompile, calls: FunctionCall
         # Each object is compiled by itself if there are no other calls of torch.compile.
         is_alone = newest.wrappers in (0, newest.instances)
         objects = max(newest.instances, targets if is_alone else 0)
-        is_known = not found.refused or targets >= newest.instances
+        # With more calls of torch.compile than objects, some objects may not be compiled yet.
+        is_known = not found.refused or (is_alone and targets >= newest.instances)
         yield f"{'' if is_known else 'at least '}{objects} objects share this code and its limit"
     if newest.wrappers > 1:
         wrappers = max(newest.wrappers, targets)
@@ -290,5 +337,5 @@ def _is_zero_or_one(change: GuardChange) -> bool:
 
 
 def _tied_note(titles: Sequence[str]) -> str:
-    verb = "changes" if len(titles) == 1 else "change"
+    verb = verb_for(titles[0]) if len(titles) == 1 else "change"
     return f"{', '.join(titles)} {verb} together with it"

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from msgspec.structs import replace
+
+from fullgraph.capture.stacks import describe_code, is_wrapper
+from fullgraph.model.events import Code
+
 
 @dataclass
 class _Facts:
@@ -84,6 +89,22 @@ def _plain_function(function: Any) -> FunctionType | None:
     if isinstance(function, MethodType):
         function = function.__func__
     return function if isinstance(function, FunctionType) else None
+
+
+def wrapped_function(frame: Any) -> Code | None:
+    """Return what torch's wrapper passes its arguments on to; None for any other frame."""
+    if frame is None or not is_wrapper(frame.f_code):
+        return None
+    function = frame.f_locals.get("fn")
+    is_function = isinstance(function, FunctionType | MethodType)
+    plain = _plain_function(function) or _plain_function(type(function).__call__)
+    if plain is None:
+        name = getattr(function, "__name__", "")
+        return Code(frame.f_code.co_filename, frame.f_code.co_firstlineno, name) if name else None
+    code = describe_code(plain.__code__)
+    # A class may inherit the method, and is what the user knows.
+    qualified = f"{type(function).__name__}.{code.function}"
+    return code if is_function else replace(code, qualified=qualified)
 
 
 def _instance(frame: Any) -> Any:

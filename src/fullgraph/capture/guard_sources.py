@@ -15,7 +15,7 @@ from importlib import import_module
 from types import CodeType
 from typing import Any, NamedTuple
 
-from fullgraph.capture.stacks import plain_name
+from fullgraph.capture.stacks import is_wrapper, plain_name
 from fullgraph.model.events import ChangePlace
 
 _STACK_VALUE = re.compile(r"___stack\d+$")
@@ -243,6 +243,9 @@ def _name_of_variable(name: str, frame: FrameFacts) -> str:
         kept = [each for each in frame.code.co_varnames if _STACK_VALUE.match(each)]
         what = "the result" if kept and name == kept[-1] else "a value"
         return f"{what} of line {frame.resumed_at}"
+    if name == "fn" and is_wrapper(frame.code):
+        # The object that is compiled, as its own method calls it.
+        return "self"
     if name.startswith(_IMPORT_PREFIX):
         return name.removeprefix(_IMPORT_PREFIX).replace("_dot_", ".")
     return name

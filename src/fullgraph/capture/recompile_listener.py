@@ -6,7 +6,7 @@ import inspect
 from types import CodeType, FrameType
 from typing import Any
 
-from fullgraph.capture.compiled_code import CompiledCode
+from fullgraph.capture.compiled_code import CompiledCode, wrapped_function
 from fullgraph.capture.dynamo_hooks import original_function
 from fullgraph.capture.frame_records import FrameRecord, ListenerContext
 from fullgraph.capture.guard_sources import FrameFacts
@@ -91,6 +91,7 @@ class RecompileListener:
                 dynamic=record.dynamic,
                 instances=self._compiled.instances(code),
                 wrappers=self._compiled.wrappers(code),
+                wrapped=wrapped_function(record.frame),
             )
         )
 

@@ -20,6 +20,8 @@ _INTERNAL_FILES = re.compile(
 )
 # The frames from this file on belong to the compiler.
 _COMPILER_FILE = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]convert_frame\.py$")
+# Where torch compiles what is not a function of the user: a function that passes all arguments on.
+_WRAPPER_FILE = re.compile(r"[/\\]torch[/\\]_dynamo[/\\]external_utils\.py$")
 _MAX_FRAMES = 200
 # Lines of source before and after a break.
 _EXCERPT_LINES = 2
@@ -41,6 +43,15 @@ def describe_code(code: CodeType) -> Code:
     function, resumed_at = plain_name(code.co_name)
     qualified = code.co_qualname.removesuffix(code.co_name) + function
     return Code(code.co_filename, code.co_firstlineno, function, qualified, resumed_at)
+
+
+def is_wrapper(code: CodeType) -> bool:
+    """Return whether code is torch's wrapper of what Dynamo does not trace as a frame of its own.
+
+    Its variable `fn` is what it wraps: a module of torch, another object that can be called, or a
+    function that is not written in Python.
+    """
+    return _WRAPPER_FILE.search(code.co_filename) is not None
 
 
 def plain_name(name: str) -> tuple[str, int | None]:

@@ -24,6 +24,8 @@ _PARTS: dict[str, str] = {
     "inference_mode": "inference tensor or not",
 }
 
+_PLURAL = (": strides", ": keys", ": marked dimensions", "deterministic algorithms")
+
 
 def change_title(change: GuardChange | RecompileGroup) -> str:
     """Return what changes, such as `x: size(0)`, `self.k` or `grad mode`."""
@@ -32,3 +34,8 @@ def change_title(change: GuardChange | RecompileGroup) -> str:
     if change.place == "torch" or change.kind not in _PARTS:
         return change.name
     return f"{change.name}: {_PARTS[change.kind]}"
+
+
+def verb_for(title: str) -> str:
+    """Return `change` if a title is plural, otherwise `changes`."""
+    return "change" if title.endswith(_PLURAL) else "changes"

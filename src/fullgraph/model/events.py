@@ -205,6 +205,8 @@ class Recompile(Struct, frozen=True, tag="recompile", tag_field="event", omit_de
     # its code; 0 if that is not known.
     instances: int = 0
     wrappers: int = 0
+    # What was compiled, if `code` is only torch's wrapper of it: modules of torch have one.
+    wrapped: Code | None = None
 
 
 class Call(Struct, frozen=True, tag="call", tag_field="event", omit_defaults=True):

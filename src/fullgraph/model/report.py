@@ -18,6 +18,7 @@ from fullgraph.model.cost import CostReport
 from fullgraph.model.events import (
     ChangeKind,
     ChangePlace,
+    Code,
     CompileOutcome,
     Frame,
     GuardFailure,
@@ -237,6 +238,8 @@ class RecompileGroup(Struct, frozen=True):
     limit_raises: bool = False
     # The other lines that call the function and led to recompiles of the group.
     also_called_at: tuple[Frame, ...] = ()
+    # What the user compiled, if the function is only torch's wrapper: modules of torch have one.
+    wrapped: tuple[Code, ...] = ()
 
 
 class DynamicSizeFinding(Struct, frozen=True):

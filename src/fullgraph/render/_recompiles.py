@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from fullgraph.model.changes import change_title
-from fullgraph.model.events import Frame
+from fullgraph.model.changes import change_title, verb_for
+from fullgraph.model.events import Code, Frame
 from fullgraph.model.report import RecompileGroup
 from fullgraph.render._strings import printable_strings
 from fullgraph.terminal import Terminal, one_line
@@ -53,7 +53,8 @@ class GroupWriter:
     def _heading(self, group: RecompileGroup, number: int) -> Iterator[str]:
         start = f"{number:>2}  "
         title = headline(group)
-        place = self._place(group.file, group.line)
+        code = compiled_code(group)[0]
+        place = self._place(code.file, code.line)
         where = f"{describe_function(group)}  {place}"
         counts = describe_counts(group)
         style = self._terminal.style
@@ -101,7 +102,8 @@ class GroupWriter:
 
 def headline(group: RecompileGroup) -> str:
     """Return what changes, and `dynamic=` if torch.compile was given it."""
-    title = f"{one_line(change_title(group))} changes"
+    what = one_line(change_title(group))
+    title = f"{what} {verb_for(what)}"
     dynamic = next((note for note in group.notes if note.startswith("dynamic=")), None)
     return f"{title}, {one_line(dynamic)}" if dynamic else title
 
@@ -113,10 +115,22 @@ def notes_of(group: RecompileGroup) -> list[str]:
 
 def describe_function(group: RecompileGroup) -> str:
     """Return the compiled function, and the line where it resumed after a graph break."""
-    *owners, name = one_line(group.qualified or group.function).split(".")
-    owners = owners[-1:] if owners and owners[-1] != "<locals>" else []
-    text = f"{'.'.join([*owners, name])}()"
+    names = [_short_name(each) for each in compiled_code(group)]
+    text = ", ".join(dict.fromkeys(f"{name}()" for name in names))
     return f"{text} after line {group.resumed_at}" if group.resumed_at else text
+
+
+def compiled_code(group: RecompileGroup) -> tuple[Code, ...]:
+    """Return the function of a group, or what torch's wrapper was compiled for."""
+    function = Code(group.file, group.line, group.function, group.qualified)
+    return group.wrapped or (function,)
+
+
+def _short_name(code: Code) -> str:
+    """Return the name of a function with its class."""
+    *owners, name = one_line(code.qualified or code.function).split(".")
+    owners = owners[-1:] if owners and owners[-1] != "<locals>" else []
+    return ".".join([*owners, name])
 
 
 def describe_counts(group: RecompileGroup) -> str:

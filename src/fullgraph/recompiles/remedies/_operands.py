@@ -54,12 +54,18 @@ def needs_tensor(file: SourceFile, function: Function, expression: str) -> bool:
     )
 
 
+def calls_method_of_tensors(file: SourceFile, use: ast.expr) -> bool:
+    """Return whether a method of an expression is called that only tensors have."""
+    around = file.parents.get(id(use))
+    call = file.parents.get(id(around))
+    is_called = isinstance(call, ast.Call) and call.func is around
+    return is_called and isinstance(around, ast.Attribute) and around.attr in _ONLY_TENSORS
+
+
 def _takes_tensor(file: SourceFile, use: ast.expr) -> bool:
     around = file.parents.get(id(use))
     if isinstance(around, ast.Attribute):
-        call = file.parents.get(id(around))
-        is_called = isinstance(call, ast.Call) and call.func is around
-        return is_called and around.attr in _ONLY_TENSORS
+        return calls_method_of_tensors(file, use)
     if not isinstance(around, ast.Call) or use not in around.args:
         return False
     name = qualified_name(around.func, file.imports)

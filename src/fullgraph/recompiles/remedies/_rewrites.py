@@ -31,6 +31,20 @@ def stores_of_attribute(function: Function, name: str) -> Iterator[ast.Attribute
             yield node
 
 
+def updates_container(group: RecompileGroup, context: ProgramContext) -> bool:
+    """Return whether the compiled function itself changes the container that a group is about."""
+    found = function_source(group, context)
+    written = group.written_at
+    if group.kind not in ("length", "keys") or written is None or found is None:
+        return False
+    file, function = found
+    return written.file == file.path and any(
+        node.lineno <= written.line <= (node.end_lineno or node.lineno)
+        for node in ast.walk(function)
+        if isinstance(node, ast.stmt) and node is not function
+    )
+
+
 def uses_of(function: ast.AST, name: str) -> list[ast.Name]:
     """Return where a function or module reads or binds a name."""
     return [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]

@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
-from fullgraph.recompiles.remedies._rewrites import function_source, stores_of_attribute
+from fullgraph.recompiles.remedies._rewrites import (
+    function_source,
+    stores_of_attribute,
+    updates_container,
+)
 
 TITLE = "a counter moved out of forward"
 KIND = "rewrite"
@@ -18,12 +22,15 @@ ORDER = 80
 
 
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
-    """Yield the advice for a number that the function writes itself."""
+    """Yield the advice for a number or a container that the function writes itself."""
     found = function_source(group, context)
-    if group.kind not in ("int", "float") or group.place != "attribute" or found is None:
+    if group.place != "attribute" or found is None:
         return
     file, function = found
-    for node in stores_of_attribute(function, group.name):
-        text = f"move the update of {group.name} out of {group.function}, or make it a buffer"
-        yield Candidate(text, where=file.frame(node))
-        return
+    text = f"move the update of {group.name} out of {group.function}"
+    if group.kind in ("int", "float"):
+        for node in stores_of_attribute(function, group.name):
+            yield Candidate(f"{text}, or make it a buffer", where=file.frame(node))
+            return
+    if updates_container(group, context):
+        yield Candidate(text, where=group.written_at)

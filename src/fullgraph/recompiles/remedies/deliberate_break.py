@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.remedies._rewrites import updates_container
 
 TITLE = "a deliberate break that makes recompiling cheap"
 KIND = "rewrite"
@@ -21,7 +22,7 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
     """Yield the advice where torch names the line that needs the value."""
     frame = group.specialized_at
     is_value = group.kind in ("str", "int", "float", "length", "keys", "type")
-    if context.has_fullgraph(group):
+    if context.has_fullgraph(group) or updates_container(group, context):
         return
     if frame is not None and is_value and context.is_yours(frame.file):
         text = f"torch._dynamo.graph_break() around the part that needs {group.name}"

@@ -19,6 +19,7 @@ from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
 from fullgraph.recompiles.remedies._certain import is_integer_tensor, is_tensor
+from fullgraph.recompiles.remedies._reads import is_read
 from fullgraph.recompiles.remedies._rewrites import function_source, uses_of
 from fullgraph.recompiles.source_changes import PassedArgument, passed_arguments
 
@@ -78,7 +79,7 @@ class _CertainArguments:
 
     def is_read_tensor(self, item: ast.Subscript) -> bool:
         """Return whether an item of a tensor is used to compute something else."""
-        if not isinstance(self._file.parents.get(id(item)), ast.BinOp):
+        if not is_read(self._file, item):
             return False
         value = item.value
         if not isinstance(value, ast.Name) or value.id not in self._names:

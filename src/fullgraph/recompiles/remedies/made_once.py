@@ -12,7 +12,7 @@ import builtins
 import textwrap
 from collections.abc import Iterator
 
-from fullgraph.analysis.user_lines.bindings import bindings_in
+from fullgraph.analysis.user_lines.bindings import Scope, bindings_in
 from fullgraph.analysis.user_lines.source_file import SourceFile
 from fullgraph.fix.source.edits import Edit, FileEdits, insert_lines
 from fullgraph.fix.source.text import last_line, line_start, owns_its_lines, source_of, span
@@ -40,8 +40,10 @@ _MADE = "made_backend"
 def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidate]:
     """Yield the move of one definition, or of the call that makes a backend."""
     for file, name in _wanted(group, context):
-        for definition in _definitions(file, name):
-            text = f"define {name} once, at the level of the module"
+        for definition in _definitions(file, name, in_script=file.path == context.main_file):
+            is_module_loop = file.scope_of(definition) is file.tree
+            place = "before the loop" if is_module_loop else "at the level of the module"
+            text = f"define {name} once, {place}"
             user = context.source(group.file)
             users = [user] if user is not None else []
             files = _moved(file, definition) if is_stateless(file, definition, users) else None
@@ -137,15 +139,22 @@ def _class_names(group: RecompileGroup) -> list[str]:
     return list(dict.fromkeys(word.strip("'<> ").rpartition(".")[2] for word in words))
 
 
-def _definitions(file: SourceFile, name: str) -> Iterator[Definition]:
-    """Yield definitions of a name inside of functions."""
+def _definitions(file: SourceFile, name: str, *, in_script: bool) -> Iterator[Definition]:
+    """Yield definitions of a name inside of functions, and in loops of a script.
+
+    Another module could change a class of a module that it imports.
+    """
     for node in ast.walk(file.tree):
         is_named = isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name
         if isinstance(node, ast.Assign):
             is_named = _binds(node, name) and _makes_class(node.value)
         if is_named and isinstance(node, Definition):
             around = file.parents.get(id(node))
-            if isinstance(around, ast.FunctionDef):
+            is_in_loop = isinstance(around, ast.For | ast.While) and node in around.body
+            is_in_function = file.scope_of(node) is not file.tree
+            if isinstance(around, ast.FunctionDef) or (
+                is_in_loop and (in_script or is_in_function)
+            ):
                 yield node
 
 
@@ -168,11 +177,13 @@ def _moved(file: SourceFile, definition: Definition) -> FileEdits | None:
     module_names = _bound_at_top(file)
     name, used = name_of(definition), free_names(definition)
     is_free = used <= {*module_names, *dir(builtins)}
-    if not is_free or name in module_names or not owns_its_lines(file.text, definition):
-        return None
     functions = [each for each in around[1:] if isinstance(each, ast.FunctionDef)]
+    is_taken = bool(functions) and name in module_names
+    if not is_free or is_taken or not owns_its_lines(file.text, definition):
+        return None
     hidden = [each for scope in functions for each in used if bindings_in(scope, each)]
-    bound = [each for scope in functions for each in bindings_in(scope, name)]
+    scopes: list[Scope] = [*functions] or [file.tree]
+    bound = [each for scope in scopes for each in bindings_in(scope, name)]
     if hidden or len(bound) != 1:
         return None
     decorators = getattr(definition, "decorator_list", [])

@@ -47,10 +47,28 @@ def propose(group: RecompileGroup, context: ProgramContext) -> Iterator[Candidat
 
 def dtype_used(file: SourceFile, function: Function, name: str) -> str | None:
     """Return the dtype to which a function always converts an argument; None if there is none."""
-    uses = [_converted(file, use) for use in uses_of(function, name)]
+    uses = [_converted(file, use) for use in _uses_before_rebinding(file, function, name)]
     dtypes = {each for each in uses if each != "shape"}
     # In a branch that is not taken, the argument may be no tensor.
     return dtypes.pop() or None if len(dtypes) == 1 and not has_branches(function) else None
+
+
+def _uses_before_rebinding(file: SourceFile, function: Function, name: str) -> list[ast.Name]:
+    """Return the uses of an argument, without those of another value that the name has later.
+
+    A name in a nested function, or one that is bound by anything but one plain assignment, may be
+    read before or after it.
+    """
+    uses = uses_of(function, name)
+    body = function.body if isinstance(function.body, list) else []
+    stores = [use for use in uses if not isinstance(use.ctx, ast.Load)]
+    is_nested = any(file.scope_of(use) is not function for use in uses)
+    for index, statement in enumerate(body):
+        is_plain = isinstance(statement, ast.Assign) and statement.targets == stores
+        if is_plain and isinstance(statement, ast.Assign) and not is_nested:
+            later = [node for each in body[index + 1 :] for node in ast.walk(each)]
+            return [use for use in uses if use not in (*later, *stores)]
+    return uses
 
 
 def _converted(file: SourceFile, use: ast.Name) -> str:

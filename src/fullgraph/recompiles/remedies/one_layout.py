@@ -10,20 +10,13 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from fullgraph.analysis.user_lines.source_file import Function, SourceFile
-from fullgraph.fix.source.names import qualified_name
-from fullgraph.fix.source.torch_ops import (
-    BINARY,
-    LINEAR,
-    MAY_ALIAS,
-    REDUCTIONS,
-    SAFE_IF_FINITE,
-    UNBOUNDED_GRADIENT,
-    words,
-)
+from fullgraph.fix.source.torch_ops import words
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
+from fullgraph.recompiles.remedies._operands import calls_method_of_tensors
 from fullgraph.recompiles.remedies._paths import has_branches
+from fullgraph.recompiles.remedies._reads import is_read, passes_to_torch
 from fullgraph.recompiles.remedies._rewrites import function_source, uses_of
 from fullgraph.recompiles.source_changes import passed_arguments
 
@@ -31,12 +24,6 @@ TITLE = ".contiguous() where the argument is passed"
 KIND = "source"
 ORDER = 10
 
-# Return a new tensor and write to none of their arguments.
-_NEW = (LINEAR | SAFE_IF_FINITE | UNBOUNDED_GRADIENT | BINARY | REDUCTIONS) - MAY_ALIAS | words(
-    """bmm conv1d conv2d conv3d cross_entropy embedding layer_norm linear log_softmax matmul mm
-    mse_loss softmax square"""
-)
-_WRITING_OPTIONS = words("inplace out")
 # What depends on the layout of a result.
 _LAYOUT = words(
     """as_strided data_ptr dlpack is_contiguous numpy storage storage_offset stride untyped_storage
@@ -66,29 +53,19 @@ def only_reads(file: SourceFile, function: Function, name: str) -> bool:
     """Return whether a function certainly computes new tensors from a tensor, and nothing else."""
     uses = uses_of(function, name)
     # Something that is not a tensor has no layout, so one use must need a tensor in every call.
-    is_tensor = any(_takes_tensor(file, use) for use in uses) and not has_branches(function)
-    return is_tensor and all(_is_read(file, use) for use in uses)
+    is_tensor = any(_fails_without_tensor(file, use) for use in uses) and not has_branches(function)
+    return is_tensor and all(is_read(file, use) for use in uses)
 
 
-def _is_read(file: SourceFile, use: ast.Name) -> bool:
+def _fails_without_tensor(file: SourceFile, use: ast.expr) -> bool:
+    """Return whether a use of a name, or of its product with a constant, needs a tensor."""
     around = file.parents.get(id(use))
-    if isinstance(around, ast.BinOp):
-        return isinstance(use.ctx, ast.Load)
-    if isinstance(around, ast.Attribute):
-        call = file.parents.get(id(around))
-        is_called = isinstance(call, ast.Call) and call.func is around
-        return around.attr == "shape" or (is_called and around.attr in _NEW)
-    return _takes_tensor(file, use)
-
-
-def _takes_tensor(file: SourceFile, use: ast.Name) -> bool:
-    """Return whether a function of torch that returns a new tensor gets the name."""
-    call = file.parents.get(id(use))
-    if not isinstance(call, ast.Call) or use not in call.args:
-        return False
-    module, _, name = qualified_name(call.func, file.imports).rpartition(".")
-    is_plain = not any(each.arg in _WRITING_OPTIONS or each.arg is None for each in call.keywords)
-    return module in ("torch", "torch.nn.functional") and name in _NEW and is_plain
+    while isinstance(around, ast.BinOp):
+        other = around.right if around.left is use else around.left
+        if not isinstance(other, ast.Constant):
+            return False
+        use, around = around, file.parents.get(id(around))
+    return passes_to_torch(file, use) or calls_method_of_tensors(file, use)
 
 
 def _uses_layouts(files: Iterable[SourceFile]) -> bool:
