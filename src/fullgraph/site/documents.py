@@ -14,6 +14,7 @@ from msgspec import Struct
 
 import fullgraph
 from fullgraph.site.contributed_files import RefusedError, read_contributed
+from fullgraph.site.labels import first_sentence
 
 _PACKAGE = Path(fullgraph.__file__).parent
 _TITLE = re.compile(r"\A# (.+)\n")
@@ -36,12 +37,12 @@ class Document(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """The first paragraph of prose, without links and emphasis."""
+        """The first sentence of the prose, without links and emphasis."""
         paragraphs = self.text.strip().split("\n\n")
         prose = (each for each in paragraphs if each[:1].isalnum() or each[:1] == "`")
         first = next((each for each in prose if not each.startswith("```")), self.title)
-        plain = re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", " ".join(first.split()))
-        return re.sub(r"(?<!\w)(\*{1,2})([^*]+)\1(?!\w)", r"\2", plain)
+        plain = re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", first)
+        return first_sentence(re.sub(r"(?<!\w)(\*{1,2})([^*]+)\1(?!\w)", r"\2", plain))[0]
 
 
 @cache
