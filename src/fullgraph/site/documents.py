@@ -17,6 +17,8 @@ from fullgraph.site.contributed_files import RefusedError, read_contributed
 from fullgraph.site.labels import first_sentence
 
 _PACKAGE = Path(fullgraph.__file__).parent
+# Data of the tools that write a file, which pages would show; comments in code stay.
+_COMMENT = re.compile(r"(?P<code>^```.*?^```$)|^<!--.*?-->\n?", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r"\A# (.+)\n")
 _LINK = re.compile(r"(?<!!)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?\)")
 _MOST_BYTES = 1_000_000
@@ -58,6 +60,7 @@ def _read(file: Path) -> Document:
         text = read_contributed(file, _MOST_BYTES).decode()
     except RefusedError as error:
         text = f"# {file.stem}\n\nThis page is not shown: {error}.\n"
+    text = _COMMENT.sub(lambda match: match["code"] or "", text)
     title = _TITLE.match(text)
     if title is None:
         return Document(file.stem, file.stem, text)
