@@ -176,9 +176,10 @@ def _lines(results: Results) -> Iterable[str]:
     )
     yield "# Releases of torch"
     yield ""
-    yield "`python -m bench releases` wrote this file. The programs of the truth table"
-    yield "([counting.md](counting.md)) and a sample of the catalog ran on these releases, and the"
-    yield "results were compared with those of torch 2.13.0, on which all tests run."
+    yield "These are the releases of torch on which fullgraph was tried. `python -m bench releases`"
+    yield "wrote this file. The programs of the truth table ([counting.md](counting.md)) and a"
+    yield "sample of the catalog ran on these releases, and the results were compared with those of"
+    yield "torch 2.13.0, on which all tests run."
     yield ""
     yield "| torch | programs | equal | with a reason below |\n| --- | --- | --- | --- |"
     for release in releases:

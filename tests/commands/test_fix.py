@@ -167,6 +167,7 @@ def test_a_run_with_fixes_has_the_same_output_and_no_break(cli: Cli) -> None:
         ),
         ("input()\n", "standard input"),
         ("import sys\nsys.exit(3)\n", "exit code 3"),
+        ("raise SystemExit('no data\\nat all')\n", "it ended with SystemExit: no data; make"),
         (
             "import itertools, torch\n"
             "numbers = itertools.count()\n"

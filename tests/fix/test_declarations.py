@@ -130,3 +130,10 @@ def test_fixers_of_a_category_are_not_offered_for_what_users_cannot_fix() -> Non
     listed = serving_fixers("GB0124", "data-dependent", fixable=False)
     assert listed.by_id
     assert listed.fixers
+
+
+def test_fixers_that_fit_the_code_come_first() -> None:
+    serving = serving_fixers("GB0059", "untraced-calls")
+    ordered = serving.with_first("Failed to trace builtin operator\nprint(x.max())")
+    assert ordered.names[:2] == ("logging_config", "skip_logging")
+    assert {*ordered.names} == {*serving.names}

@@ -107,6 +107,19 @@ def test_outputs_are_written_below_their_commands(tmp_path: Path) -> None:
     assert with_outputs(text, [None, None]) == text
 
 
+def test_documents_have_no_comments_outside_of_code() -> None:
+    texts = {document.name: document.text for document in all_documents()}
+    assert "<!-- ADDITIONAL INFORMATION END -->" in texts["site"]
+    code = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+    assert [name for name, text in texts.items() if "<!--" in code.sub("", text)] == []
+
+
+def test_each_document_says_in_a_sentence_what_it_is() -> None:
+    for document in all_documents():
+        assert len(document.summary) < 200, document.name
+        assert not document.summary.startswith(("`python -m", "`make bench")), document.name
+
+
 def test_links_of_documents_lead_somewhere() -> None:
     text = "[a](fix.md#x) [b](../README.md) [c](https://x.org) [d](other.md)"
     known = frozenset({"fix"})

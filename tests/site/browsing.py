@@ -58,6 +58,7 @@ def hosted(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("host")
     info = tmp_path_factory.mktemp("info")
     (info / "gb0124.md").write_text(INFO)
+    (info / "gb9999.md").write_text(INFO)  # no release has this id
     settings = Settings(address=f"http://localhost/{SUB_PATH}/", repository="owner/name")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FULLGRAPH_HOME", str(home))

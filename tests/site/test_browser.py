@@ -23,6 +23,7 @@ KINDS = [
     "gb/gb0102.html",  # earlier wordings
     "gb/gb0038.html",  # retired
     "gb/gb0007.html",  # variants, several messages
+    "gb/gb9999.html",  # in no release
     "categories/index.html",
     "categories/data-dependent.html",
     "fixes/index.html",

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fullgraph.catalog.parse import unreachable
 from fullgraph.registry.taxonomy import RENAMED
 from fullgraph.site.charts import growth_chart, history_chart, history_text
 from fullgraph.site.code_blocks import code_pair, diff_block
-from fullgraph.site.labels import fixable_sentence, status_sentence
+from fullgraph.site.labels import fixable_sentence, no_example_sentence, status_sentence
 from fullgraph.site.model import Mark, ReleaseMark, SiteData, Status
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.placeholders import plain
@@ -61,6 +62,7 @@ def test_holes_code_and_names_are_told_apart() -> None:
         "call <code>f(<var>x</var>)</code> of <var>type of the x</var>, "
         "not <code>torch.cond</code>."
     )
+    assert prose("use @torch.compile()") == "use <code>@torch.compile()</code>"
 
 
 def _without(tag: str, html: str) -> list[str]:
@@ -125,6 +127,11 @@ def test_a_status_is_a_sentence(installed_site: SiteData) -> None:
     )
     assert said("removed", last_release=None, first_release=None) == "Removed."
     assert said("unknown").startswith("Unknown")
+
+
+def test_a_reason_for_no_example_is_a_sentence() -> None:
+    for reason in unreachable().values():
+        assert re.fullmatch(r"(It|No program) .*[^:. ]\.", no_example_sentence(reason)), reason
 
 
 def test_wide_code_is_not_put_into_two_narrow_columns() -> None:

@@ -149,10 +149,31 @@ def test_the_card_is_about_the_function_in_the_message(
 ) -> None:
     page = _ready(visit("index.html"))
     title = installed_site.breaks["GB0059"].page.type
-    for function, said in (("open", "reads a file"), ("print", "print("), ("vars", "builtin")):
+    for function, said in (("open", "reads a file"), ("print", "print("), ("vars", "it is vars")):
         _paste(page, f"{title}\n  Explanation: it is `{function}`.\n  Hint: none.\n")
         expect(page.locator("#answer .card > p")).to_contain_text(said)
     assert page.locator("#answer .remedy pre").count() == 0, "the fix of another function"
+    # This entry has several explanations, and the first is not about this function.
+    title = installed_site.breaks["GB0007"].page.type
+    _paste(page, f"{title}\n  Explanation: Not traced: `Random.random`. Why?\n  Hint: none.\n")
+    expect(page.locator("#answer .card > p")).to_have_text("Not traced: Random.random.")
+
+
+def test_an_error_that_is_no_graph_break_is_found_by_the_line_that_names_it(visit: Visit) -> None:
+    stack = '  File "model.py", line 3, in forward\n    dynamic_shapes_logs(limits, sizes)\n' * 8
+    text = (
+        f"Traceback (most recent call last):\n{stack}torch.exc.SymNode: Could not guard on data\n"
+    )
+    assert _answers(_ready(visit("index.html")), [text])[0][0] == "guide/data-dependent-guards"
+
+
+def test_information_about_an_id_that_no_release_has_is_found(visit: Visit) -> None:
+    page = _ready(visit("index.html"))
+    for query in ("GB9999", "9999"):
+        page.fill("#q", query)
+        expect(page.locator("#answer h2")).to_have_text("This is GB9999 Additional information")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/gb/gb9999.html")
 
 
 def test_results_follow_the_switch_for_a_release(visit: Visit) -> None:

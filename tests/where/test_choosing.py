@@ -56,7 +56,7 @@ def test_a_choice_with_other_results_is_not_offered() -> None:
 def test_nothing_is_compiled_without_a_certain_gain() -> None:
     same = report_of(facts("same", 1.0, 1.0))
     assert (same.chosen, same.advice) == (None, "do not compile it")
-    assert same.reason == "no choice is faster; the best is same, 1.00x"
+    assert same.reason == "no choice is clearly faster; the best is same, ≈ 1x"
     slower = report_of(facts("slower", 2.0, 1.0))
     assert slower.reason == "every choice is slower; the best is slower, 0.50x"
 

@@ -59,6 +59,11 @@ class ServingFixers(NamedTuple):
         """The names of the fixers."""
         return tuple(each.name for each in self.fixers)
 
+    def with_first(self, text: str) -> ServingFixers:
+        """Return the fixers with those first that can fit a text, which is a type and its code."""
+        ordered = sorted(self.fixers, key=lambda each: not _fits(each, text))
+        return ServingFixers(tuple(ordered), self.by_id)
+
     @property
     def claim(self) -> str:
         """The words before the names of the fixers."""

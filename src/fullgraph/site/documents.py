@@ -14,8 +14,11 @@ from msgspec import Struct
 
 import fullgraph
 from fullgraph.site.contributed_files import RefusedError, read_contributed
+from fullgraph.site.labels import first_sentence
 
 _PACKAGE = Path(fullgraph.__file__).parent
+# Data of the tools that write a file, which pages would show; comments in code stay.
+_COMMENT = re.compile(r"(?P<code>^```.*?^```$)|^<!--.*?-->\n?", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r"\A# (.+)\n")
 _LINK = re.compile(r"(?<!!)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?\)")
 _MOST_BYTES = 1_000_000
@@ -36,12 +39,12 @@ class Document(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """The first paragraph of prose, without links and emphasis."""
+        """The first sentence of the prose, without links and emphasis."""
         paragraphs = self.text.strip().split("\n\n")
         prose = (each for each in paragraphs if each[:1].isalnum() or each[:1] == "`")
         first = next((each for each in prose if not each.startswith("```")), self.title)
-        plain = re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", " ".join(first.split()))
-        return re.sub(r"(?<!\w)(\*{1,2})([^*]+)\1(?!\w)", r"\2", plain)
+        plain = re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", first)
+        return first_sentence(re.sub(r"(?<!\w)(\*{1,2})([^*]+)\1(?!\w)", r"\2", plain))[0]
 
 
 @cache
@@ -57,6 +60,7 @@ def _read(file: Path) -> Document:
         text = read_contributed(file, _MOST_BYTES).decode()
     except RefusedError as error:
         text = f"# {file.stem}\n\nThis page is not shown: {error}.\n"
+    text = _COMMENT.sub(lambda match: match["code"] or "", text)
     title = _TITLE.match(text)
     if title is None:
         return Document(file.stem, file.stem, text)

@@ -59,6 +59,8 @@ def gather(
         history = _marks(identifier, histories)
         fixable = text.page.fixable != "no"
         serving = serving_fixers(identifier, text.page.category, fixable=fixable)
+        if serving.by_id and example:
+            serving = serving.with_first(f"{text.page.type}\n{example.breaks}")
         breaks[identifier] = BreakPage(
             id=identifier,
             page=text.page,

@@ -91,7 +91,7 @@ def no_example_sentence(reason: str) -> str:
     if not reason:
         return "There is no example of this break yet."
     if kind.startswith("needs "):
-        return f"It {kind}: {why}."
+        return f"It {kind}: {why}." if why else f"It {kind}."
     if kind == "internal":
         return f"It is internal to Dynamo: {why}."
     if kind == "unreachable":

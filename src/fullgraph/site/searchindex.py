@@ -1,8 +1,8 @@
 """Build the index of the search, as a script that works from files too.
 
 The index has two kinds of entries: breaks, whose texts recognize a pasted message, and other pages
-(lessons, fixers, categories, documentation). `search_words.toml` adds the words of people who
-search.
+(lessons, fixers, categories, documentation, information about ids that no release has).
+`search_words.toml` adds the words of people who search.
 """
 
 from __future__ import annotations
@@ -207,6 +207,10 @@ def _pages(site: SiteData) -> Iterator[list[str]]:
     for category in site.categories:
         if any(each in site.breaks for each in category.breaks):
             yield _category(category)
+    for info in site.orphans:
+        summary = "No known release has this id. Somebody has written about it."
+        words = _words_of([info.markdown], _OF_ALL_CODE)
+        yield ["note", _bare(info.path), "Additional information", summary, info.id, words]
     for group in manual_groups():
         for link in group.links:
             # Commands are found by their names, which are the titles.

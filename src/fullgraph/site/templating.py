@@ -35,7 +35,7 @@ _PLACEHOLDER_ONLY = re.compile(_PLACEHOLDER)
 # In sentences, names of torch are shown as code even if they are not marked.
 _SENTENCE = re.compile(
     rf"{_MARKED.pattern}"
-    r"|(?<![\w./])(?P<name>torch(?:\.\w+)+(?:\(\))?(?: ?= ?(?:True|False))?)"
+    r"|(?<![\w./@])(?P<name>@?torch(?:\.\w+)+(?:\(\))?(?: ?= ?(?:True|False))?)"
     r"|(?P<link>https?://[^\s<>\"'`‹]*[^\s<>\"'`‹.,;:)\]])"
 )
 

@@ -183,7 +183,9 @@ def _eager_advice(facts: TargetFacts, offered: Sequence[ChoiceResult]) -> tuple[
         )
     advice = "do not compile it" if facts.compiled_at else "leave it in eager mode"
     if ratio.high >= 1:
-        return advice, f"no choice is faster; the best is {best.choice.name}, {ratio.value:.2f}x"
+        # The table shows the same number.
+        value = "≈ 1x" if ratio.low <= 1 else f"{ratio.value:.2f}x"
+        return advice, f"no choice is clearly faster; the best is {best.choice.name}, {value}"
     return advice, f"every choice is slower; the best is {best.choice.name}, {ratio.value:.2f}x"
 
 

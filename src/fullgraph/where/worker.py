@@ -6,10 +6,9 @@ out how the calls can be timed and what there is to compile.
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -30,9 +29,13 @@ from fullgraph.where.recording import PlacementRecorder, Root
 from fullgraph.where.report import Choice
 
 _REFERENCE = "eager-{}.pt"
-# A round repeats the calls until it takes so long, so that a single delay does not decide.
+# A round repeats the calls until it takes so long.
 _ROUND_SECONDS = 0.02
 _MOST_REPETITIONS = 30
+# On a busy machine a call can take a thousand times as long as usual. So short calls are repeated
+# at least so often, unless that takes longer than the limit: long calls suffer less from delays.
+_FEWEST_REPETITIONS = 5
+_LONG_ROUND_SECONDS = 0.2
 
 Function = Callable[..., Any]
 
@@ -118,12 +121,13 @@ class Worker:
     def time_round(self) -> RoundTime:
         """Return the seconds of a mean call, repeated until it takes long enough to tell."""
         with Watch() as watch:
+            # The first call warms the caches of the processor, and is not counted.
+            self._run_calls()
             spent = [self._run_calls()]
-            # The first repetition also warms the caches of the processor.
-            more = math.ceil(_ROUND_SECONDS / max(spent[0], 1e-6))
-            spent += [self._run_calls() for _ in range(min(max(more, 1), _MOST_REPETITIONS))]
+            while not _is_enough(spent):
+                spent.append(self._run_calls())
         compiles = sum(isinstance(each, Compile) for each in watch.session().events)
-        return RoundTime(statistics.median(spent[1:]) / self.plan.raises.count(False), compiles)
+        return RoundTime(statistics.median(spent) / self.plan.raises.count(False), compiles)
 
     def _run_calls(self) -> float:
         """Make the calls that do not raise; return their seconds."""
@@ -228,6 +232,13 @@ class _WithoutGradients:
     def restored(self) -> AbstractContextManager[None]:
         """Return a context manager that sets the modes and random states."""
         return self._context.restored()
+
+
+def _is_enough(spent: Sequence[float]) -> bool:
+    """Return whether the repetitions of a round tell how long a call takes."""
+    if len(spent) < _FEWEST_REPETITIONS:
+        return sum(spent) > _LONG_ROUND_SECONDS
+    return sum(spent) > _ROUND_SECONDS or len(spent) >= _MOST_REPETITIONS
 
 
 def _sum_of_outputs(result: Any) -> torch.Tensor:

@@ -71,8 +71,11 @@ def run_target(target: list[str], script_text: str | None = None) -> tuple[str, 
         else:
             _run_script(target, script_text)
     except SystemExit as leaving:
-        if leaving.code not in (None, 0):
-            return f"it ended with exit code {leaving.code}", ""
+        if leaving.code in (None, 0):
+            return "", ""
+        # Python prints what is no number, and the exit code is 1.
+        kind = "exit code" if isinstance(leaving.code, int) else "SystemExit:"
+        return f"it ended with {kind} {leaving.code}".splitlines()[0], ""
     except EOFError:
         return "it reads from standard input, which is closed here", ""
     except BaseException as error:

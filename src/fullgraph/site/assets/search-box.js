@@ -3,7 +3,7 @@
    handles the keys. The home page adds filters and an address (home.js). */
 (function (scope) {
   const SCRIPTS = ["search-messages", "search-words", "search"];
-  const KINDS = { break: "Break", lesson: "Lesson", fixer: "Fixer", category: "Category", docs: "Docs" };
+  const KINDS = { break: "Break", lesson: "Lesson", fixer: "Fixer", category: "Category", docs: "Docs", note: "Note" };
   const SHORT_NAMES = { retired: "retired", removed: "removed", new: "new", later: "later", unknown: "unknown" };
   // What in a text names the break. Of the others, a text has only a part of the message.
   const CERTAIN = ["id", "link", "type"];
@@ -48,6 +48,12 @@
     if (!query.includes("`")) return variants[0];
     const names = new Set([...query.matchAll(/`(?:[\w.]+\.)?(\w+)`/g)].map((match) => match[1]));
     return variants.find(([functions]) => functions.split(" ").some((name) => names.has(name)));
+  }
+
+  /* What a pasted message gives as its explanation; empty without one. */
+  function explanationIn(query) {
+    const match = /Explanation:\s*(.+?)\s*(?:Hint:|Developer debug context:|$)/s.exec(query);
+    return match ? match[1].replace(/\s+/g, " ") : "";
   }
 
   class SearchBox {
@@ -223,7 +229,7 @@
       link.href = this.root + entry.path;
       const verb = CERTAIN.includes(by) ? "This is " : "This looks like ";
       const card = element("article", "card", element("h2", "", verb, link), this.badges(entry));
-      card.dataset.marks = entry.marks;
+      if (entry.marks) card.dataset.marks = entry.marks;
       this.answer.append(card);
       const add = (fixes) => this.addFix(card, entry, fixes[entry.id] || ["", "", "", ""], query);
       this.fixes().then(add, () => add({}));
@@ -232,9 +238,9 @@
     addFix(card, entry, [advice, change, fixers, gone, variants], query) {
       const variant = variantFor(query, variants || []);
       const [, what, text, lines] = variant || ["", "", advice, change];
-      // An example with another function says nothing about this one.
-      const usual = variants && !variant ? entry.wordings[0].explanations[0] : entry.summary;
-      card.append(element("p", "", ...rich(what || firstSentence(usual))));
+      // An example with another function says nothing about this one, but the message does.
+      const said = variants && !variant ? explanationIn(query) : what || entry.summary;
+      if (said) card.append(element("p", "", ...rich(firstSentence(said))));
       const fix = element("div", "remedy");
       if (gone) fix.append(element("p", "", `torch ${gone} and later do not raise it.`));
       if (text) fix.append(element("p", "", element("b", "", "Fix: "), ...rich(text)));

@@ -43,7 +43,8 @@
 
   function pageOf([kind, path, title, summary, headings, body, users]) {
     return {
-      kind, id: "", path: `${path}.html`, title, summary, live: true, prior: 0,
+      // A note is about an id that no release has.
+      kind, id: kind === "note" ? headings : "", path: `${path}.html`, title, summary, live: true, prior: 0,
       fields: { users, title, summary, headings, body },
     };
   }
@@ -60,6 +61,7 @@
       this.entries = index.entries.map((row) => breakOf(row, index));
       this.numbers = new Map(this.entries.map((entry, number) => [entry.id, number]));
       this.pages = [...this.entries, ...index.pages.map(pageOf)];
+      this.pages.forEach(({ kind, id }, number) => kind === "note" && this.numbers.set(id, number));
     }
 
     // Prepared on first use: a page that is only read needs neither.
@@ -116,10 +118,18 @@
   /* Of a long text the message itself: a stack around it has words, too. */
   function focused(text) {
     const field = text.indexOf(FIELD);
-    if (text.length < 400 || field < 0) return text;
+    if (text.length < 400) return text;
+    if (field < 0) return raisedIn(text) || text;
     const after = text.slice(field);
     const end = after.search(/Developer debug context:|For more details|from user code/);
     return text.slice(Math.max(0, field - 200), end < 0 ? field + 2000 : field + end);
+  }
+
+  /* The line of a traceback that names the exception, such as `torch._dynamo.exc.UserError: ...`. Of
+     several tracebacks the last one counts. */
+  function raisedIn(text) {
+    const lines = [...text.matchAll(/^(?:[a-z_]\w*\.)*[A-Z]\w+: .+$/gm)];
+    return /^Traceback /m.test(text) && lines.length ? lines[lines.length - 1][0] : "";
   }
 
   /* Whether a text names the break of a result, by an id or as a message. */
