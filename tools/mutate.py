@@ -45,9 +45,11 @@ RESULTS = ROOT / "build" / "mutation.jsonl"
 
 # How many mutants of each package a sample has, and where the tests of that package are.
 SAMPLE = {"capture": 13, "analysis": 13, "fix": 16, "registry": 13, "site": 13}
+# It tests together what `capture` sees of writes and what `analysis` makes of it.
+WRITES = "tests/recompiles/test_writes.py"
 TESTS = {
-    "capture": ["tests/capture", "tests/analysis", "tests/model"],
-    "analysis": ["tests/analysis", "tests/render", "tests/capture"],
+    "capture": ["tests/capture", "tests/analysis", "tests/model", WRITES],
+    "analysis": ["tests/analysis", "tests/render", "tests/capture", WRITES],
     "fix": ["tests/fix", "tests/commands/test_fix.py", "tests/commands/test_purity.py"],
     "registry": [
         "tests/registry",
@@ -204,7 +206,9 @@ class Copy:
         environment = {**os.environ, "PYTHONPATH": paths}
         with self._mutated(mutants):
             code, output = _run(command, self._folder, environment, limit)
-        failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+        # Without the parameters of a test, which may contain spaces.
+        names = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", output, re.MULTILINE)
+        failed = list(dict.fromkeys(names))
         if code is None or -code in (signal.SIGKILL, signal.SIGXCPU):
             outcome = "time limit"
         elif code in (0, _NO_TESTS_SELECTED):
