@@ -37,6 +37,7 @@ CLASSES: list[type] = [
     report.GraphFinding,
     report.Failure,
     report.Disagreement,
+    events.Code,
     events.GuardFailure,
     events.GuardChange,
     events.Problem,

@@ -4,10 +4,12 @@
     python -m tools.mutate --survivors      run the mutants again that survived
     python -m tools.mutate --report         print the score and the mutants that survived
 
-Each mutant is applied in a temporary copy of the project, where the tests of its package run until
-the first one fails. A mutant is caught when a test fails, or a process needs four times the CPU
-time that all tests of the package need. Waiting for a busy machine does not count.
-Results are appended to a file of JSON lines, one per mutant; delete the file to start over.
+Each mutant is applied in a temporary copy of the project, where the test files that are closest to
+its module run until the first test fails. All tests of a package then run once, with all of its
+mutants that no close test noticed. If a test fails, it runs with each of them alone to find which
+one it notices. A mutant is caught when a test fails with it, or when a process needs much more CPU
+time than all of these tests need. Waiting for a busy machine does not count.
+Results are appended to a file of JSON lines; delete the file to start over.
 A survivor that behaves like the original is accepted with a reason in tools/accepted_mutants.toml.
 """
 
@@ -31,7 +33,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tools.mutants import Mutant, mutants_of
 
@@ -43,9 +45,11 @@ RESULTS = ROOT / "build" / "mutation.jsonl"
 
 # How many mutants of each package a sample has, and where the tests of that package are.
 SAMPLE = {"capture": 13, "analysis": 13, "fix": 16, "registry": 13, "site": 13}
+# It tests together what `capture` sees of writes and what `analysis` makes of it.
+WRITES = "tests/recompiles/test_writes.py"
 TESTS = {
-    "capture": ["tests/capture", "tests/analysis", "tests/model"],
-    "analysis": ["tests/analysis", "tests/render", "tests/capture"],
+    "capture": ["tests/capture", "tests/analysis", "tests/model", WRITES],
+    "analysis": ["tests/analysis", "tests/render", "tests/capture", WRITES],
     "fix": ["tests/fix", "tests/commands/test_fix.py", "tests/commands/test_purity.py"],
     "registry": [
         "tests/registry",
@@ -54,12 +58,19 @@ TESTS = {
     ],
     "site": ["tests/site"],
 }
+# How many test files run with each mutant alone.
+CLOSEST = 6
 # In seconds of CPU time of one process, and how much longer all of them may take, for a mutant
-# that waits for ever.
-SHORTEST_LIMIT = 120.0
-WALL_FACTOR = 2
+# that waits for ever: for the closest test files, and for all tests of a package.
+LIMIT_CLOSEST = 400.0
+LIMIT_PACKAGE = 2400.0
+WALL_FACTOR = 4
 _NO_TESTS_SELECTED = 5
+# After so many failed tests, a run with several mutants stops: some of them are caught by then.
+_ENOUGH_FAILURES = 3
 CAUGHT = ("caught", "time limit")
+# The closest tests pass, the others are still to run.
+UNDECIDED = "undecided"
 
 
 # Choosing mutants
@@ -157,53 +168,47 @@ def project_copy() -> Iterator[Path]:
         yield Path(folder)
 
 
+class Outcome(NamedTuple):
+    """What a run of tests found out."""
+
+    outcome: str
+    failed: list[str]
+
+
 class Copy:
-    """A copy of the project in which one file at a time is mutated."""
+    """A copy of the project in which mutants are applied for the time of one run of tests."""
 
     def __init__(self, folder: Path, workers: int) -> None:
         self._folder = folder
         self._workers = workers
         self._writes = 0
 
-    def result_of(self, mutant: Mutant, limit: float) -> dict[str, Any]:
-        """Return what the tests find out about a mutant, as the data of one line of results."""
-        original = (self._folder / mutant.file).read_text("utf-8")
-        self._write(mutant.file, mutant.apply(original))
-        start = time.monotonic()
-        try:
-            outcome, noticed = self._outcome(mutant.file, limit)
-        finally:
-            self._write(mutant.file, original)
-        return {
-            "id": mutant.id,
-            "package": package_of(mutant.file),
-            "file": mutant.file,
-            "line": mutant.line,
-            "operator": mutant.operator,
-            "original": mutant.original,
-            "replacement": mutant.replacement,
-            "outcome": outcome,
-            "noticed_by": noticed,
-            "seconds": round(time.monotonic() - start, 1),
-        }
-
-    def _outcome(self, file: str, limit: float) -> tuple[str, str]:
-        tests = choose_tests(file)
-        fixer = fixer_of(file)
+    def run_closest(self, mutant: Mutant) -> Outcome:
+        """Run the tests that are most likely to notice a mutant, until the first one fails."""
+        tests = choose_tests(mutant.file)
+        fixer = fixer_of(mutant.file)
         if fixer is not None:
-            outcome, noticed = self.run_tests([*tests, "-k", fixer], limit)
-            if outcome in CAUGHT:
-                return outcome, noticed
-        return self.run_tests(tests, limit)
+            found = self.run_tests([mutant], [*tests, "-k", fixer, "--maxfail=1"], LIMIT_CLOSEST)
+            if found.outcome in CAUGHT:
+                return found
+        return self.run_tests([mutant], [*tests[:CLOSEST], "--maxfail=1"], LIMIT_CLOSEST)
 
-    def run_tests(self, tests: list[str], limit: float | None = None) -> tuple[str, str]:
-        """Return the outcome and the name of the first test that failed, "" without one."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", str(self._workers),
-                   "-p", "no:cacheprovider", "--no-header", "--tb=no", *tests]  # fmt: skip
+    def run_package(self, mutants: list[Mutant], package: str) -> Outcome:
+        """Run all tests of a package with several mutants of it at once."""
+        arguments = [*TESTS[package], f"--maxfail={_ENOUGH_FAILURES}"]
+        return self.run_tests(mutants, arguments, LIMIT_PACKAGE)
+
+    def run_tests(self, mutants: list[Mutant], arguments: list[str], limit: float) -> Outcome:
+        """Return the outcome of a run of pytest, and the names of the tests that failed."""
+        command = [sys.executable, "-m", "pytest", "-q", "-n", str(self._workers),
+                   "-p", "no:cacheprovider", "--no-header", "--tb=no", *arguments]  # fmt: skip
         paths = os.pathsep.join([str(self._folder / "src"), str(self._folder)])
         environment = {**os.environ, "PYTHONPATH": paths}
-        code, output = _run(command, self._folder, environment, limit)
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+        with self._mutated(mutants):
+            code, output = _run(command, self._folder, environment, limit)
+        # Without the parameters of a test, which may contain spaces.
+        names = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", output, re.MULTILINE)
+        failed = list(dict.fromkeys(names))
         if code is None or -code in (signal.SIGKILL, signal.SIGXCPU):
             outcome = "time limit"
         elif code in (0, _NO_TESTS_SELECTED):
@@ -212,7 +217,19 @@ class Copy:
             outcome = "caught"
         else:
             sys.exit(f"pytest could not run the tests (exit code {code}):\n{output}")
-        return outcome, failed[1] if failed else ""
+        return Outcome(outcome, failed)
+
+    @contextmanager
+    def _mutated(self, mutants: list[Mutant]) -> Iterator[None]:
+        files = {mutant.file for mutant in mutants}
+        originals = {file: (self._folder / file).read_text("utf-8") for file in files}
+        try:
+            for file, text in originals.items():
+                self._write(file, apply_all([each for each in mutants if each.file == file], text))
+            yield
+        finally:
+            for file, text in originals.items():
+                self._write(file, text)
 
     def _write(self, file: str, text: str) -> None:
         target = self._folder / file
@@ -252,45 +269,107 @@ def _run(
         return code, output.read()
 
 
+def apply_all(mutants: list[Mutant], source: str) -> str:
+    """Return the source of a module with these edits; later ones first, so that positions hold."""
+    for mutant in sorted(mutants, key=lambda each: each.start, reverse=True):
+        source = mutant.apply(source)
+    return source
+
+
 def run(mutants: list[Mutant], results: Path, workers: int, again: bool) -> None:
     """Run the tests for every mutant without a result, and append each result to the file."""
-    lines = read_lines(results)
+    found = {result["id"]: result for result in results_in(read_lines(results))}
     keep = CAUGHT if again else (*CAUGHT, "survived")
-    done = {result["id"] for result in results_in(lines) if result["outcome"] in keep}
-    left = [mutant for mutant in mutants if mutant.id not in done]
+    left = [each for each in mutants if found.get(each.id, {}).get("outcome") not in keep]
     print(f"{len(mutants)} mutants, {len(mutants) - len(left)} have a result", flush=True)
     if not left:
         return
-    seconds = {line["baseline"]: line["seconds"] for line in lines if "baseline" in line}
     with project_copy() as folder:
         copy = Copy(folder, workers)
-        for number, mutant in enumerate(left, start=1):
-            package = package_of(mutant.file)
-            if package not in seconds:
-                seconds[package] = _baseline(copy, package)
-                append(results, {"baseline": package, "seconds": seconds[package]})
-            result = copy.result_of(mutant, max(SHORTEST_LIMIT, 4 * seconds[package]))
-            append(results, result)
-            print(
-                f"{number}/{len(left)}  {result['outcome']:<10}  {_described(result)}", flush=True
-            )
+        undecided = [each for each in left if found.get(each.id, {}).get("outcome") == UNDECIDED]
+        alone = [each for each in left if each not in undecided]
+        for number, mutant in enumerate(alone, start=1):
+            start = time.monotonic()
+            outcome = copy.run_closest(mutant)
+            if outcome.outcome == "survived":
+                outcome = Outcome(UNDECIDED, [])
+                undecided.append(mutant)
+            print(f"{number}/{len(alone)}  ", end="")
+            _note(results, mutant, outcome, time.monotonic() - start)
+        for package in dict.fromkeys(package_of(mutant.file) for mutant in mutants):
+            group = [mutant for mutant in undecided if package_of(mutant.file) == package]
+            print(f"all tests of {package}, with {len(group)} mutants at once", flush=True)
+            for mutant, outcome in decide(copy, package, group):
+                _note(results, mutant, outcome, 0)
 
 
-def _baseline(copy: Copy, package: str) -> float:
-    """Return the CPU time of the tests of a package; exit if one fails without a mutant."""
-    start = _cpu_seconds()
-    outcome, failed = copy.run_tests(TESTS[package])
-    seconds = _cpu_seconds() - start
-    if outcome != "survived":
-        sys.exit(f"the tests of {package} fail without a mutant: {failed}; correct that first")
-    print(f"the tests of {package} pass in {seconds:.0f} s of CPU time", flush=True)
-    return round(seconds, 1)
+def decide(copy: Copy, package: str, mutants: list[Mutant]) -> Iterator[tuple[Mutant, Outcome]]:
+    """Run all tests of a package with several mutants at once, and yield the outcome of each.
+
+    Mutants that no test notices together are not noticed alone either. Without mutants this checks
+    that the tests pass.
+    """
+    group = without_overlaps(mutants)
+    found = copy.run_package(group, package)
+    caught = dict(_culprits(copy, group, found.failed))
+    yield from caught.items()
+    if found.outcome == "survived" or (len(group) < 2 and not caught):
+        yield from ((mutant, found) for mutant in group)
+    elif not caught:
+        # They are noticed together only, or a process ended before a test could fail.
+        yield from decide(copy, package, group[::2])
+        yield from decide(copy, package, group[1::2])
+    # After a failure the others run again: the first mistake may have hidden theirs.
+    done = caught if caught else group
+    left = [mutant for mutant in mutants if mutant not in done]
+    if left:
+        yield from decide(copy, package, left)
 
 
-def _cpu_seconds() -> float:
-    """Return the CPU time of all child processes that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+def _culprits(
+    copy: Copy, mutants: list[Mutant], failed: list[str]
+) -> Iterator[tuple[Mutant, Outcome]]:
+    """Yield the mutants with which one of these tests fails; exit if it fails without any."""
+    caught: set[str] = set()
+    for test in failed:
+        if copy.run_tests([], [test], LIMIT_CLOSEST).outcome in CAUGHT:
+            sys.exit(f"{test} fails without a mutant; correct that and delete the results")
+        for mutant in mutants:
+            if mutant.id not in caught:
+                found = copy.run_tests([mutant], [test], LIMIT_CLOSEST)
+                if found.outcome in CAUGHT:
+                    caught.add(mutant.id)
+                    yield mutant, Outcome(found.outcome, [test])
+
+
+def without_overlaps(mutants: list[Mutant]) -> list[Mutant]:
+    """Return as many of these mutants as can be applied together."""
+    chosen: list[Mutant] = []
+    for mutant in mutants:
+        if not any(
+            mutant.file == other.file and mutant.start < other.end and other.start < mutant.end
+            for other in chosen
+        ):
+            chosen.append(mutant)
+    return chosen
+
+
+def _note(results: Path, mutant: Mutant, outcome: Outcome, seconds: float) -> None:
+    """Append a result to the file, and print it."""
+    result = {
+        "id": mutant.id,
+        "package": package_of(mutant.file),
+        "file": mutant.file,
+        "line": mutant.line,
+        "operator": mutant.operator,
+        "original": mutant.original,
+        "replacement": mutant.replacement,
+        "outcome": outcome.outcome,
+        "noticed_by": "".join(outcome.failed[:1]),
+        "seconds": round(seconds, 1),
+    }
+    append(results, result)
+    print(f"{outcome.outcome:<10}  {_described(result)}", flush=True)
 
 
 # Results
@@ -329,11 +408,14 @@ def accepted() -> dict[str, str]:
 
 def report(results: list[dict[str, Any]], reasons: dict[str, str]) -> Iterator[str]:
     """Yield the lines of the report: the score of each package, then the survivors."""
-    counted = [result for result in results if result["id"] not in reasons]
+    decided = [result for result in results if result["outcome"] != UNDECIDED]
+    counted = [result for result in decided if result["id"] not in reasons]
     for package in [*dict.fromkeys(result["package"] for result in counted), "all"]:
         mine = [each for each in counted if package in (each["package"], "all")]
         yield f"{package:<10} {_score(mine)}"
-    survivors = [result for result in results if result["outcome"] not in CAUGHT]
+    undecided = [result for result in results if result["outcome"] == UNDECIDED]
+    yield from _listed("to be run with all tests", undecided, {})
+    survivors = [result for result in results if result["outcome"] == "survived"]
     yield from _listed("survived", [each for each in survivors if each["id"] not in reasons], {})
     equivalent = [each for each in survivors if each["id"] in reasons]
     yield from _listed("accepted, not counted", equivalent, reasons)

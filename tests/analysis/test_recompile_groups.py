@@ -642,7 +642,7 @@ def test_a_tensor_that_was_not_marked_was_not_specialized_although_marked() -> N
         function(marked)
 
     (group,) = groups_of(program)
-    assert "x: marked dimensions changes together with it" in group.notes
+    assert "x: marked dimensions change together with it" in group.notes
     assert "marked dynamic, but specialized" not in group.notes
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
-from torch._dynamo import graph_break
+from torch._dynamo import callback, graph_break
 
 import fullgraph
 from fullgraph.capture.compile_listener import CompileListener
@@ -85,6 +88,19 @@ def test_inductor_with_a_mode_and_its_late_backward() -> None:
     (compile_,) = [event for event in events if isinstance(event, Compile)]
     total = backward.seconds + compile_.seconds
     assert session.summary.compile_seconds == pytest.approx(total, abs=0.002)
+
+
+def test_a_late_backward_of_one_thread_may_overlap_a_compile_of_another() -> None:
+    handler, trigger = callback.callback_handler, callback.CallbackTrigger
+    # torch announces the start of the first and the end of the last compile of all threads.
+    with (
+        fullgraph.watch() as session,
+        ExitStack() as backward,
+        handler.install_callbacks(trigger.DYNAMO, "0/0"),
+    ):
+        backward.enter_context(handler.install_callbacks(trigger.LAZY_BACKWARD, "1/0"))
+    assert session.report().problems == ()
+    assert not any(isinstance(event, Backward) for event in session.session().events)
 
 
 def test_torch_compile_as_a_decorator() -> None:
@@ -175,6 +191,27 @@ def test_every_failed_guard_is_named_not_only_the_first() -> None:
     for part in ("n == 1", "flag is None", "scale == 2", "requires_grad False, now True"):
         assert part in failed
     assert "size(0) 3, now 5" in failed
+
+
+def test_of_a_guard_with_several_conditions_only_those_that_fail_are_named() -> None:
+    marked = torch.ones(4, 3)
+    torch._dynamo.mark_dynamic(marked, 0)
+    with fullgraph.watch() as session:
+        compiled = torch.compile(lambda x: x + 1, backend="eager")
+        compiled(torch.ones(4, 3))
+        compiled(marked)
+    (recompile,) = session.report().recompiles
+    (condition,) = recompile.failures[0].failed
+    assert condition.startswith("hasattr(x, '_dynamo_dynamic_indices')")
+
+
+def test_a_change_that_follows_from_another_one_is_not_listed() -> None:
+    with fullgraph.watch() as session:
+        compiled = torch.compile(lambda x, options: x * options.rate, backend="eager")
+        compiled(X, SimpleNamespace(rate=1))
+        compiled(X, Namespace(rate=2))
+    (recompile,) = session.report().recompiles
+    assert [change.kind for change in recompile.failures[0].changes] == ["type"]
 
 
 def test_settings_are_captured_again_when_they_change() -> None:

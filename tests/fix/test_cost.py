@@ -165,6 +165,24 @@ def inputs():
         assert None not in variant.steady
 
 
+def test_a_value_guard_says_what_it_costs_per_call(tmp_path: Path) -> None:
+    source = """
+import torch
+
+def f(x, lengths):
+    return torch.stack([part.sum(0) for part in x.split(lengths.tolist())])
+
+def inputs():
+    return torch.randn(6, 4), torch.tensor([1, 2, 3])
+"""
+    with runner_for(source, tmp_path) as runner:
+        run_trial(runner, TrialRequest("reference"))
+        trial = run_trial(runner, TrialRequest("trial", FixPlan(guards=True)))
+    assert trial.guards
+    # It compares a few numbers, which takes less than a hundredth of a second on any machine.
+    assert all(0 < guard.microseconds < 10_000 for guard in trial.guards)
+
+
 def test_a_price_says_where_it_comes_from() -> None:
     price = FixPrice(
         "program.py", 3, "a break", 0, Estimate(0.005, 0.004, 0.006), None, 0.25, None, ""

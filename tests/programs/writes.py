@@ -86,8 +86,8 @@ def main() -> None:
     model = Model()
     compiled = torch.compile(model, backend="eager")
     compiled(x)
-    model.window = 2
-    setattr(model, "window", 7)  # window
+    model.window = abs(-2)
+    setattr(model, "window", abs(-7))  # window
     compiled(x)
 
     leveled(x)

@@ -10,6 +10,7 @@ from fullgraph.registry.history import (
     facts_of,
     known_facts,
 )
+from fullgraph.registry.pages import page_without_text
 from fullgraph.registry.releases import sort_key
 
 ENTRIES = read_registry(registry_bytes(), "here")
@@ -54,6 +55,14 @@ def test_an_entry_that_came_later_and_was_reworded() -> None:
         ("2.9.0", False),
         ("2.10.0", True),
     ]
+
+
+def test_nothing_is_claimed_about_an_entry_whose_text_is_in_another_release() -> None:
+    history = CHRONICLE.history("GB0003")
+    assert history is not None
+    page = page_without_text("GB0003", history, CHRONICLE)
+    assert (page.category, page.fixable, page.eager_fails, page.live) == ("", "", False, None)
+    assert (page.last_release, page.gone_since) == ("2.9.0", "2.10.0")
 
 
 def test_an_entry_that_is_in_no_release() -> None:

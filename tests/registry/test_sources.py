@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -267,6 +268,23 @@ def test_an_answer_that_breaks_off_is_asked_for_again(site: Site) -> None:
     assert len(site.asked) == 3
 
 
+def test_a_download_that_breaks_off_leaves_nothing_in_the_file(site: Site) -> None:
+    # More than one piece, and the file is another one when it is asked for again.
+    answers = iter([(3 << 20, b"x" * (2 << 20)), (4, b"data")])
+
+    def answer(handler: Handler) -> None:
+        length, data = next(answers)
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(length))
+        handler.end_headers()
+        handler.wfile.write(data)
+
+    site.pages["/x"] = answer
+    file = io.BytesIO()
+    Downloader().save(site.address("/x"), file)
+    assert file.getvalue() == b"data"
+
+
 def test_certificates_that_cannot_be_read_are_named() -> None:
     with pytest.raises(RegistryError, match="cannot read the certificates /no/such/file"):
         Downloader(certificates="/no/such/file").get("https://127.0.0.1:9/")
@@ -355,6 +373,10 @@ def test_a_file_on_a_server_reads_like_a_local_one(site: Site) -> None:
     assert (file.read(3), file.read(2), file.tell()) == (data[:3], data[3:5], 5)
     assert file.read() == data[5:]
     assert (file.read(), file.read(4)) == (b"", b"")
+    # What was downloaded is not downloaded again.
+    before = len(site.asked)
+    file.seek(8)
+    assert (file.read(4), len(site.asked)) == (data[8:12], before)
 
 
 def test_an_index_in_json(site: Site) -> None:

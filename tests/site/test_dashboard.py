@@ -46,6 +46,13 @@ def html_of(site: SiteData) -> str:
     return output.render().decode()
 
 
+def test_the_totals_name_every_list_and_its_share(installed_site: SiteData) -> None:
+    totals = html_of(installed_site).partition('<dl class="totals">')[2].partition("</dl>")[0]
+    assert re.findall("<dt>(.*?)</dt>", totals) == [each.title for each in LISTS]
+    assert re.findall(r">(\d+)</a>", totals)[0] == str(len(installed_site.breaks))
+    assert totals.count(" %</span>") == len(LISTS) - 1
+
+
 def test_breaks_that_are_met_often_and_lack_information_come_first(
     installed_site: SiteData,
 ) -> None:

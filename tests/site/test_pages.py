@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullgraph.catalog.parse import unreachable
+from fullgraph.guide.picture import EAGER, GRAPH
 from fullgraph.registry.taxonomy import RENAMED
 from fullgraph.site.charts import growth_chart, history_chart, history_text
-from fullgraph.site.code_blocks import code_pair, diff_block
+from fullgraph.site.code_blocks import code_pair, diff_block, picture_block
 from fullgraph.site.labels import fixable_sentence, no_example_sentence, status_sentence
-from fullgraph.site.model import Mark, ReleaseMark, SiteData, Status
+from fullgraph.site.model import Mark, Release, ReleaseMark, SiteData, Status
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.placeholders import plain
 from fullgraph.site.searchindex import script_of
@@ -163,6 +164,21 @@ def test_html_has_no_control_characters() -> None:
 )
 def test_whether_it_can_be_fixed_is_a_sentence(fixable: str, cost: str, said: str) -> None:
     assert fixable_sentence(fixable, cost) == said
+
+
+def test_bars_are_as_high_as_their_numbers() -> None:
+    releases = [
+        Release(name, None, "", entries, live, (), (), (), (), ())
+        for name, entries, live in (("2.8.0", 100, 50), ("2.9.0", 200, 180))
+    ]
+    bars = re.findall(r'<rect class="(\w+)"[^>]* height="(\d+)"', growth_chart(releases))
+    assert bars == [("retired", "50"), ("live", "50"), ("retired", "20"), ("live", "180")]
+
+
+def test_a_picture_keeps_all_of_its_lines() -> None:
+    picture = f"a <b> & c\n1 {GRAPH} x = x + 1\n  {EAGER} print(x)\n\nlast"
+    shown = picture_block(picture)
+    assert unescape(re.sub("<[^>]*>", "", shown)) == f"{picture}\n"
 
 
 def test_a_chart_without_releases_is_empty() -> None:

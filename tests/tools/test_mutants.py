@@ -7,8 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tools.mutants import mutants_of
-from tools.mutate import ROOT, choose_tests, fixer_of, read_lines, report, results_in, spread
+from tools.mutants import Mutant, mutants_of
+from tools.mutate import (
+    ROOT,
+    Copy,
+    Outcome,
+    apply_all,
+    choose_tests,
+    decide,
+    fixer_of,
+    read_lines,
+    report,
+    results_in,
+    spread,
+)
 
 
 def changes(source: str) -> set[tuple[str, str]]:
@@ -107,3 +119,68 @@ def test_the_report_counts_the_newest_results_and_leaves_accepted_ones_out(tmp_p
     file = tmp_path / "results.jsonl"
     file.write_text('{"id": "1"}\n{"id": "2"')
     assert read_lines(file) == [{"id": "1"}]
+
+
+NUMBERS = mutants_of("a = 1\nb = 2\nc = 3\nd = 4\n", "src/fullgraph/site/m.py")
+
+
+class Noticing(Copy):
+    """Stands for a copy of the project, with tests that each notice some groups of mutants."""
+
+    def __init__(self, tests: dict[str, list[set[str]]]) -> None:
+        super().__init__(Path(), 0)
+        self._tests = tests
+        self.runs = 0
+
+    def run_package(self, mutants: list[Mutant], package: str) -> Outcome:
+        self.runs += 1
+        return self._found(mutants, [*self._tests])
+
+    def run_tests(self, mutants: list[Mutant], arguments: list[str], limit: float) -> Outcome:
+        return self._found(mutants, arguments)
+
+    def _found(self, mutants: list[Mutant], tests: list[str]) -> Outcome:
+        present = {mutant.original for mutant in mutants}
+        failed = [
+            test for test in tests if any(noticed <= present for noticed in self._tests[test])
+        ]
+        return Outcome("caught" if failed else "survived", failed)
+
+
+@pytest.mark.parametrize(
+    ("tests", "caught", "runs"),
+    [
+        ({"passes": []}, {}, 1),
+        ({"one": [{"2"}]}, {"2": "one"}, 2),
+        ({"one": [{"2"}], "two": [{"2"}, {"4"}]}, {"2": "one", "4": "two"}, 2),
+        # Two mistakes that only show together are no reason to call either of them caught.
+        ({"both": [{"1", "2"}]}, {}, 3),
+    ],
+)
+def test_mutants_that_run_together_get_the_outcome_that_each_has_alone(
+    tests: dict[str, list[set[str]]], caught: dict[str, str], runs: int
+) -> None:
+    copy = Noticing(tests)
+    outcomes = {
+        mutant.original: outcome.failed[0] if outcome.failed else "survived"
+        for mutant, outcome in decide(copy, "site", NUMBERS)
+    }
+    assert outcomes == {"1": "survived", "2": "survived", "3": "survived", "4": "survived"} | caught
+    assert copy.runs == runs
+
+
+def test_a_test_that_fails_without_a_mutant_ends_the_run() -> None:
+    with pytest.raises(SystemExit, match="broken fails without a mutant"):
+        list(decide(Noticing({"broken": [set()]}), "site", NUMBERS))
+
+
+def test_edits_of_one_file_are_applied_together() -> None:
+    assert apply_all(NUMBERS, "a = 1\nb = 2\nc = 3\nd = 4\n") == "a = 2\nb = 3\nc = 4\nd = 5\n"
+
+
+def test_a_mutant_inside_of_another_one_runs_later() -> None:
+    mutants = mutants_of("a = not (b == c)\n", "src/fullgraph/site/m.py")
+    copy = Noticing({"passes": []})
+    outcomes = [mutant for mutant, _ in decide(copy, "site", mutants)]
+    assert sorted(each.id for each in outcomes) == sorted(each.id for each in mutants)
+    assert copy.runs == len(mutants) == 2

@@ -76,6 +76,8 @@ def test_a_closure_variable_that_another_function_writes() -> None:
         # Both could have written it.
         ("model.rate = two()\n    model.rate = 2", None),
         ("setattr(model, name, 2)", None),
+        ("model.rate = 2\n    setattr(model, name, 2)", None),
+        ("model.rate = 2\n    setattr(model, 'depth', 2)", "model.rate = 2"),
     ],
 )
 def test_an_attribute_has_the_only_line_that_can_have_written_it(

@@ -128,6 +128,14 @@ def test_the_module_gets_the_imports_and_loses_them_again(module: Any) -> None:
     assert not hasattr(module, "math")
 
 
+def test_a_name_that_an_addition_binds_again_gets_its_value_back(module: Any) -> None:
+    first = module.functools
+    undo = patch_functions([rewritten(module.__file__, SOURCE, "import math as functools")])
+    assert module.functools is not first
+    undo()
+    assert module.functools is first
+
+
 def test_another_closure_is_refused_and_nothing_is_half_done(module: Any) -> None:
     before = results(module)
     new = SOURCE.replace("old", "new").replace('f"new {prefix} {x}"', 'f"new {x}"')

@@ -113,6 +113,8 @@ def test_tensors(expression: str) -> None:
         "'%s' % y",
         "f'{y}' + 'a'",
         "y.shape",
+        "y.device",
+        "flag.T",
         "y.item()",
         "y.numpy()",
         "y.split(2)",
