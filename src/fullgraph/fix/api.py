@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +46,8 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
     from fullgraph.fix.record.intercept import wrap_call
     from fullgraph.fix.runtime.activate import ActivePlan
 
-    fixed = wrap_call(compiled, ActivePlan(plan).wrap) if plan != NO_PLAN else compiled
+    wrap = functools.partial(ActivePlan(plan).wrap, original=model)
+    fixed = wrap_call(compiled, wrap) if plan != NO_PLAN else compiled
     fixed.fullgraph_fix = report
     return fixed
 

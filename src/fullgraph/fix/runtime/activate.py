@@ -22,6 +22,8 @@ from fullgraph.fix.runtime.hot_patch import NotLoadedError, Undo, patch_function
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.value_guards import GuardLog, ValueGuardError, value_guards
 
+_MOST_SIGNATURES = 1000
+
 
 @contextmanager
 def plan_active(plan: FixPlan, *, lenient: bool = False) -> Iterator[GuardLog | None]:
@@ -59,8 +61,12 @@ class ActivePlan:
                 warnings.warn(f"{path} runs without fixes: {error}", stacklevel=3)
             del self._not_loaded[path]
 
-    def wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a compiled function that is called with the plan active."""
+    def wrap(self, function: Callable[..., Any], original: Any = None) -> Callable[..., Any]:
+        """Return a compiled function that is called with the plan active.
+
+        `original` is what was compiled. Calls with a signature that the plan is not for run the
+        original code of all functions.
+        """
 
         def call(*args: Any, **kwargs: Any) -> Any:
             # Within another compiled function this is traced, and the plan is active already.
@@ -68,7 +74,7 @@ class ActivePlan:
                 return function(*args, **kwargs)
             if self._not_loaded:
                 self.patch_loaded()
-            if not self._is_for(args, kwargs):
+            if not self._is_for(args, kwargs, original):
                 with self._without_patches():
                     return function(*args, **kwargs)
             with plan_active(self._plan, lenient=True):
@@ -76,11 +82,14 @@ class ActivePlan:
 
         return call
 
-    def _is_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _is_for(self, args: tuple[Any, ...], kwargs: dict[str, Any], original: Any) -> bool:
         if not self._plan.signatures:
             return True
-        signature = signature_of(args, kwargs)
+        signature = signature_of(args, kwargs, original)
         if signature not in self._fits:
+            # A number that changes in each call would fill the memory.
+            if len(self._fits) >= _MOST_SIGNATURES:
+                self._fits.clear()
             self._fits[signature] = repr(signature) in self._plan.signatures
         return self._fits[signature]
 
@@ -100,4 +109,4 @@ class ActivePlan:
 def start(path: str) -> None:
     """Apply the plan in a file to everything that the program compiles from now on."""
     active = ActivePlan(json.decode(Path(path).read_bytes(), type=FixPlan))
-    intercept_compile(lambda original, compiled, options: active.wrap(compiled))
+    intercept_compile(lambda original, compiled, options: active.wrap(compiled, original))

@@ -71,7 +71,7 @@ def _signatures(recorder: CallRecorder) -> tuple[str, ...]:
     found = []
     for call in recorder.calls:
         with call.context.restored():
-            found.append(repr(signature_of(call.args, call.kwargs)))
+            found.append(repr(signature_of(call.args, call.kwargs, call.target.original)))
     return tuple(dict.fromkeys(found))
 
 
@@ -82,8 +82,11 @@ class _Probing:
         self._failed: dict[tuple[str, Mode], FailedProbe] = {}
 
     def run(self) -> TrialResult:
-        original = {each.name: run_probe(each) for each in self._probes}
         compiled = [each for each in self._probes if each.compiled][: self._request.most_compiled]
+        if not self._request.plan.files:
+            # Settings and value guards change nothing in eager mode.
+            self._probes = compiled
+        original = {each.name: run_probe(each) for each in self._probes}
         restore = patch_functions(self._request.plan.files.values())
         try:
             if self._request.plan.files:

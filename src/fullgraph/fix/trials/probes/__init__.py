@@ -31,5 +31,6 @@ def probes_of(call: RecordedCall, most: int) -> list[Probe]:
 def _of_kind(kind: str, call: RecordedCall) -> Iterator[Probe]:
     module = import_module(f"{__name__}.{kind}")
     for probe in module.probes(call):
-        # Of a tensor's values, a signature shows nothing.
-        yield replace(probe, is_metadata=module.IS_METADATA)
+        # A signature shows nothing of a tensor's values, nor of modules that a function reaches.
+        is_shown = probe.training is None or call.target.module is not None
+        yield replace(probe, is_metadata=module.IS_METADATA and is_shown)
