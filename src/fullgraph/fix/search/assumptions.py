@@ -22,7 +22,7 @@ from fullgraph.fix.trials.runner import TrialRunner, run_trial
 _CHEAP_SECONDS = 2.0
 MOST_PROBES = 240
 _MOST_OF_EXPENSIVE = 60
-_MOST_COMPILED = 32
+_MOST_COMPILED = 48
 _SECONDS = 300.0
 _NO_PROBES = "its assumptions are not known, because the probes failed"
 

@@ -195,4 +195,5 @@ def probe_each(
         yield Probe(name, assumed, changed, compiled)
         in_training = with_gradients(changed) if gradients else None
         if in_training is not None:
-            yield Probe(f"{name}, with gradients", assumed, in_training, compiled, base=name)
+            # Compiled code runs the variant without gradients; eager mode tells how they differ.
+            yield Probe(f"{name}, with gradients", assumed, in_training, base=name)
