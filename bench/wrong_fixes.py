@@ -2,7 +2,7 @@
 
     FULLGRAPH_WRONG_FIXES=FOLDER python -m bench wrong_fixes [--programs-named=01,03] [--unsafe]
 
-Each program of the folder is fixed in a folder of its own. What is written is compared with the
+Each program is copied to a folder of its own and fixed there. The written file is compared with the
 original for the hidden inputs, in eager mode and compiled with aot_eager. A difference in what a
 plain `--apply` writes is a wrong fix; with --unsafe everything that was offered is written.
 """

@@ -373,7 +373,7 @@ def test_a_file_on_a_server_reads_like_a_local_one(site: Site) -> None:
     assert (file.read(3), file.read(2), file.tell()) == (data[:3], data[3:5], 5)
     assert file.read() == data[5:]
     assert (file.read(), file.read(4)) == (b"", b"")
-    # What was downloaded is not downloaded again.
+    # Reading the same bytes again makes no request.
     before = len(site.asked)
     file.seek(8)
     assert (file.read(4), len(site.asked)) == (data[8:12], before)
