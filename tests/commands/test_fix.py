@@ -194,3 +194,35 @@ def test_a_program_without_breaks_is_left_alone(warm_cli: Cli) -> None:
     done = warm_cli("fix", "good.py")
     assert done.returncode == 0
     assert "nothing to fix" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("grade", "message"),
+    [
+        ("assumes", "no fix is safe.*--unsafe writes them"),
+        ("changes", "no fix is safe.*--unsafe writes them"),
+        ("unverified", "no call runs the changed lines"),
+    ],
+)
+def test_a_fix_that_is_not_safe_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grade: Any, message: str
+) -> None:
+    monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
+    outcome = FixOutcome(fix_report(replace(FIX, grade=grade)), FixPlan(), "model.py")
+    with pytest.raises(FullgraphError, match=f"nothing was written: {message}"):
+        write_fixes(outcome, ("model.py",), force=True)
+
+
+def test_fixes_that_are_left_out_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
+    file = tmp_path / "model.py"
+    file.write_text("x = 1\n")
+    plan = FixPlan({str(file): FileEdits(str(file), (insert_lines("x = 1\n", 2, ["y = 2"]),))})
+    other = replace(FIX, fixer="skip_logging", grade="changes")
+    outcome = FixOutcome(fix_report(FIX, other), plan, str(file))
+    write_fixes(outcome, ("model.py",), force=True)
+    assert file.read_text() == "x = 1\ny = 2\n"
+    shown = capsys.readouterr().err
+    assert "not written, because not safe: skip_logging at line 7; --unsafe writes" in shown

@@ -105,3 +105,30 @@ def test_a_mitigation_is_not_shown_as_a_fix() -> None:
     text = text_of(fix_report(replace(FIX, kind="mitigate", removes=0)))
     assert "1 mitigation: model.py:7 `if`" in text
     assert "the break remains but costs less" in text
+
+
+def test_a_fix_that_no_probe_has_tried_says_so() -> None:
+    assert "no probes of other properties" in text_of(fix_report(FIX))
+    probed = replace(VERIFICATION, probes=42, compiled_probes=21)
+    text = " ".join(text_of(fix_report(FIX, verification=probed)).split())
+    assert "42 probes of other properties, 21 of them compiled" in text
+
+
+def test_what_a_fix_assumes_and_changes_is_shown_and_counted_apart() -> None:
+    names = tuple(f"`x{number}` has no NaN" for number in range(7))
+    text = text_of(fix_report(replace(FIX, grade="assumes", assumes=names)))
+    assert "1 fixed (0 safely)" in text
+    assert text.count("assumes: ") == 5
+    assert "and 2 more assumptions" in text
+    assert "fix --apply --unsafe" in text
+    assert "fix --apply model.py" not in text
+    text = text_of(fix_report(replace(FIX, grade="changes", changes=("output is dropped",))))
+    assert "changes: output is dropped" in text
+
+
+def test_an_unverified_fix_is_not_counted_and_not_offered() -> None:
+    text = text_of(fix_report(replace(FIX, grade="unverified", unreached=(7,))))
+    assert "0 fixed" in text
+    assert "1 not verified" in text
+    assert "no call runs line 7" in text
+    assert "--apply" not in text

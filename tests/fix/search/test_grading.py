@@ -53,19 +53,7 @@ def inputs():
     return (torch.ones(8),)
 """
 
-ALMOST_NEVER = """\
-import torch
-
-def f(x):
-    if x.sum() == 12345.678:
-        y = x * 2
-    else:
-        y = x * 3
-    return y + 1
-
-def inputs():
-    return (torch.ones(3, 4),)
-"""
+ALMOST_NEVER = WHERE.replace("x.sum() > 0", "x.sum() == 12345.678")
 
 
 def test_a_rewrite_that_is_the_same_for_all_probes_is_safe(tmp_path: Path) -> None:

@@ -207,6 +207,9 @@ def verification_line(facts: Verification) -> str:
     if facts.probes:
         compiled = f", {facts.compiled_probes} of them compiled" if facts.compiled_probes else ""
         parts.append(f"{facts.probes} probes of other properties{compiled}")
+    else:
+        # A setting of a program whose calls are expensive is safe only as far as was verified.
+        parts.append("no probes of other properties")
     if facts.raising_calls:
         parts.append(f"{facts.raising_calls} of them raise as before")
     if facts.gradients:
