@@ -33,7 +33,8 @@ from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.source.context import BreakContext, SourceFile
 from fullgraph.fix.source.text import read_source
 from fullgraph.fix.trials.fork import ForkTrialRunner, execute_here, preload_compiler
-from fullgraph.fix.trials.runner import read_result
+from fullgraph.fix.trials.judge import write_verdict
+from fullgraph.fix.trials.runner import Part, read_result
 
 _SECONDS = 600.0
 _NOT_RECOGNIZED = "pattern not recognized"
@@ -95,12 +96,17 @@ class LocalTrialRunner:
     def submit(self, request: TrialRequest) -> int:
         """Run a trial."""
         self._count += 1
-        execute_here(with_number(request, self._count), self._recorder, self._folder)
+        numbered, part = with_number(request, self._count), self._part(self._count)
+        execute_here(numbered, self._recorder, part)
+        write_verdict(part, numbered)
         return self._count
+
+    def _part(self, number: int) -> Part:
+        return Part(str(self._folder), number)
 
     def result(self, number: int) -> TrialResult:
         """Return the result of a trial."""
-        return read_result(self._folder, number)
+        return read_result([self._part(number)])
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from fullgraph.fix.source.edits import FileEdits, combine_edits
 from fullgraph.model.events import Frame
 from fullgraph.model.fix_kinds import Kind, Safety
 from fullgraph.model.report import Report, RootCause
+from fullgraph.model.session import Session
 
 # Values of `torch._dynamo.config`; a list holds functions as `module:qualified.name`.
 SettingValue = bool | int | float | str | list[str]
@@ -137,6 +138,10 @@ class TrialRequest(Struct, frozen=True):
     most_compiled: int = 0
     # After this time the trial is killed; after half of it no further varied inputs are run.
     seconds: float = 120.0
+    # Whether a trial runs all recorded calls, and not only those that meet different breaks.
+    all_calls: bool = False
+    # The recorded calls to run, by their numbers; empty: all of them. Given by the runner.
+    calls: tuple[int, ...] = ()
     # Given by the runner.
     number: int = 0
 
@@ -204,11 +209,28 @@ class VariantTimes(Struct, frozen=True):
     steady: tuple[float | None, ...]
 
 
+class Verdict(Struct, frozen=True):
+    """How the outcomes of one part of a trial differ from those of the original program."""
+
+    differences: tuple[Difference, ...] = ()
+    largest: float = 0.0
+    gradients: int = 0
+    zero_gradients: int = 0
+    # Calls for which the original program raises.
+    raising: int = 0
+    # Calls of which a part differs each time, so that it is not compared.
+    varying: tuple[str, ...] = ()
+    # Why the outcomes could not be compared; empty if they were.
+    error: str = ""
+
+
 class TrialResult(Struct, frozen=True):
-    """What a trial found."""
+    """What a trial found. The calls of each of its processes are a part; the parts are merged."""
 
     number: int
     report: Report | None
+    # What one part captured; the report of all parts is made from these.
+    session: Session | None = None
     differences: tuple[Difference, ...] = ()
     # The largest difference between numbers that were allowed to differ.
     largest: float = 0.0
@@ -232,6 +254,8 @@ class TrialResult(Struct, frozen=True):
     probes: ProbesRun = ProbesRun()
     # Of the recorded calls.
     signatures: tuple[str, ...] = ()
+    # Calls of which a part differs each time, so that it is not compared.
+    varying: tuple[str, ...] = ()
     # What the trial has cost, however busy the machine was.
     cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.
@@ -250,6 +274,17 @@ class ProgramRecorded(Struct, frozen=True):
     can_fork: bool = True
     # The file that ran as `__main__`; empty if it is not known.
     main_file: str = ""
+    # Functions of which calls could not be kept, each with the number of kinds of such calls.
+    not_kept: dict[str, int] = {}
+    # CPU seconds of the program.
+    cpu_seconds: float = 0.0
+
+
+class EndedTrial(Struct, frozen=True):
+    """All parts of a trial have ended: the number of each call, and whether its inputs varied."""
+
+    number: int
+    parts: tuple[tuple[int, bool], ...]
 
 
 def with_number(request: TrialRequest, number: int) -> TrialRequest:

@@ -18,7 +18,7 @@ import torch
 from msgspec import json
 
 from fullgraph.capture.dynamo_listener import capture
-from fullgraph.fix.trials.fork import poll_child
+from fullgraph.fix.trials.children import has_ended
 from fullgraph.where.facts import ChoiceFacts, EagerFacts, RoundTime, WorkerRequest
 from fullgraph.where.recording import PlacementRecorder
 from fullgraph.where.warm_up import CACHE_VARIABLE
@@ -72,7 +72,7 @@ class WorkerProcess:
         """End the process."""
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
-        while not poll_child(self._pid)[0]:
+        while not has_ended(self._pid):
             time.sleep(_TICK)
         os.close(self._source)
         os.close(self._out)

@@ -31,14 +31,15 @@ class RecordedProgram(NamedTuple):
     main_file: str
 
 
-def record_program(target: list[str]) -> RecordedProgram:
+def record_program(target: list[str], recorder: CallRecorder) -> RecordedProgram:
     """Run `SCRIPT [ARG]...` or `-m MODULE [ARG]...` in eager mode and record its calls."""
     # A forked child would wait forever for threads that only its parent has.
     torch.set_num_threads(1)
-    recorder = CallRecorder()
     uninstall = recorder.install()
     error, details = run_target(target)
     uninstall()
+    for number, call in enumerate(recorder.calls, 1):
+        call.number = number
     return RecordedProgram(recorder, error, details, main_file(target))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import random
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -104,7 +105,7 @@ class CallContext:
             yield
 
 
-@dataclass
+@dataclass(eq=False)
 class RecordedCall:
     """One call: a copy of its inputs, and its context."""
 
@@ -112,6 +113,26 @@ class RecordedCall:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     context: CallContext
+    # Whether each part of the target's modules was in training mode.
+    training: tuple[bool, ...] = ()
+    # Identifies the lines that ran; empty if they are not known.
+    path: str = ""
+    # Counts the recorded calls of the program from 1; 0 if there is only one.
+    number: int = 0
+
+    def restore_modes(self) -> None:
+        """Put the modules of the target into the modes of the call."""
+        parts = parts_of(self.target)
+        if len(parts) == len(self.training):
+            for part, training in zip(parts, self.training, strict=True):
+                # Any assignment fails guards on the version of the module's dict.
+                if part.training is not training:
+                    part.training = training
+
+
+def parts_of(target: CompiledTarget) -> list[torch.nn.Module]:
+    """Return the modules of a target and all of their parts."""
+    return [] if target.state is None else list(target.state.modules())
 
 
 @dataclass
@@ -122,15 +143,39 @@ class CallRecorder:
     calls: list[RecordedCall] = field(default_factory=list)
     most_calls: int = _MOST_CALLS
     _kinds: Counter[str] = field(default_factory=Counter)
-    _depth: int = 0
+    _is_recording: bool = False
+    _uninstall: Callable[[], None] = lambda: None
+    # For each thread, how many compiled functions are running.
+    _depths: threading.local = field(default_factory=threading.local)
+
+    def only(self, calls: list[RecordedCall]) -> CallRecorder:
+        """Return a recorder that has some of the calls."""
+        return CallRecorder(self.targets, calls)
 
     def needs_gradients(self) -> bool:
         """Return whether a recorded call may compute gradients."""
         return any(call.context.grad and _requires_grad(call) for call in self.calls)
 
     def install(self) -> Callable[[], None]:
-        """Record until the returned function is called."""
-        return intercept_compile(self._recording)
+        """Record until the returned function, or `stop`, is called."""
+        self._uninstall = intercept_compile(self._recording)
+        self._is_recording = True
+        return self.stop
+
+    def stop(self) -> None:
+        """Record no more: torch.compile compiles again, and calls are only passed on."""
+        self._uninstall()
+        self._is_recording = False
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let torch.compile compile in a block."""
+        intercepting = torch.compile, torch.nn.Module.compile
+        self._uninstall()
+        try:
+            yield
+        finally:
+            torch.compile, torch.nn.Module.compile = intercepting
 
     def _recording(
         self, original: Any, compiled: Callable[..., Any], options: dict[str, Any]
@@ -142,26 +187,69 @@ class CallRecorder:
         run = original._call_impl if isinstance(original, torch.nn.Module) else original
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            self.note(target, args, kwargs)
-            self._depth += 1
-            try:
+            if not self._is_recording:
                 return run(*args, **kwargs)
-            finally:
-                self._depth -= 1
+            return self.run_call(target, run, args, kwargs)
 
         return call
 
+    def run_call(
+        self,
+        target: CompiledTarget,
+        run: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Record a call of the program, run it, and return its result."""
+        self.note(target, args, kwargs)
+        with self.within_call():
+            return run(*args, **kwargs)
+
+    @property
+    def is_within_call(self) -> bool:
+        """Whether this thread runs a compiled function; calls within it are a part of that."""
+        return bool(getattr(self._depths, "value", 0))
+
+    @contextmanager
+    def within_call(self) -> Iterator[None]:
+        """Record no calls of this thread in a block."""
+        self._depths.value = getattr(self._depths, "value", 0) + 1
+        try:
+            yield
+        finally:
+            self._depths.value -= 1
+
     def note(self, target: CompiledTarget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record a call, unless enough calls of its kind are recorded."""
-        # A call within a compiled function is part of that function.
-        if self._depth:
+        if self.is_within_call:
             return
-        kind = f"{self.targets.index(target)} {_kind(args)} {_kind(kwargs)}"
+        kind = self.kind_of(target, args, kwargs)
         self._kinds[kind] += 1
-        if self._kinds[kind] > _MOST_OF_A_KIND or len(self.calls) >= self.most_calls:
-            return
-        kept_args, kept_kwargs = clone_inputs((args, kwargs))
-        self.calls.append(RecordedCall(target, kept_args, kept_kwargs, CallContext.current()))
+        if self._kinds[kind] <= _MOST_OF_A_KIND and len(self.calls) < self.most_calls:
+            self.calls.append(recorded_call(target, args, kwargs))
+
+    def kind_of(
+        self,
+        target: CompiledTarget,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        numbers: bool = True,
+    ) -> str:
+        """Return a text that is equal for calls which differ only in the values of tensors.
+
+        Without `numbers`, it is also equal for other numbers.
+        """
+        return f"{self.targets.index(target)} {_kind((args, kwargs), numbers)}"
+
+
+def recorded_call(
+    target: CompiledTarget, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> RecordedCall:
+    """Return a call that is about to be made, with a copy of its inputs."""
+    kept_args, kept_kwargs = clone_inputs((args, kwargs), target.state)
+    training = tuple(part.training for part in parts_of(target))
+    return RecordedCall(target, kept_args, kept_kwargs, CallContext.current(), training)
 
 
 def _requires_grad(call: RecordedCall) -> bool:
@@ -171,20 +259,44 @@ def _requires_grad(call: RecordedCall) -> bool:
     return any(isinstance(each, torch.Tensor) and each.requires_grad for each in tensors)
 
 
-def _kind(value: Any) -> str:
-    """Return a text that is equal for inputs which differ only in the values of their tensors."""
+def _kind(value: Any, numbers: bool) -> str:
     leaves, spec = pytree.tree_flatten(value)
-    shown = [
-        f"{leaf.dtype}{tuple(leaf.shape)}" if isinstance(leaf, torch.Tensor) else repr(leaf)[:80]
-        for leaf in leaves
-    ]
-    return f"{shown} {spec}"
+    return f"{[_shown(leaf, numbers) for leaf in leaves]} {spec}"
 
 
-def clone_inputs(value: Any) -> Any:
-    """Return a deep copy in which tensors still share memory; what cannot be copied is kept."""
+def _shown(leaf: Any, numbers: bool) -> str:
+    if isinstance(leaf, torch.Tensor):
+        return f"{leaf.dtype}{tuple(leaf.shape)}{leaf.requires_grad}"
+    if not numbers and type(leaf) in (int, float):
+        return type(leaf).__name__
+    return repr(leaf)[:80]
+
+
+def clone_inputs(value: Any, state: torch.nn.Module | None = None) -> Any:
+    """Return a deep copy in which tensors still share memory; what cannot be copied is kept.
+
+    Tensors that share memory with `state` still do.
+    """
     memo: dict[int, Any] = {}
+    for tensor in _tensors_of(state):
+        memo[id(tensor)] = tensor
+        if (address := _address(tensor)) is not None:
+            memo[address] = tensor.untyped_storage()
     return pytree.tree_map(lambda leaf: _cloned_leaf(leaf, memo), value)
+
+
+def _tensors_of(state: torch.nn.Module | None) -> list[torch.Tensor]:
+    return [] if state is None else [*state.parameters(), *state.buffers()]
+
+
+def _address(tensor: torch.Tensor) -> int | None:
+    """Return where the memory of a strided tensor begins; None for other tensors."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout != torch.strided:
+        return None
+    try:
+        return tensor.untyped_storage().data_ptr() or None
+    except (NotImplementedError, RuntimeError):
+        return None
 
 
 def _cloned_leaf(leaf: Any, memo: dict[int, Any]) -> Any:

@@ -13,9 +13,18 @@ from pathlib import Path
 from types import TracebackType
 
 from msgspec import json
+from msgspec.structs import replace
 
-from fullgraph.fix.model import FixError, ProgramRecorded, TrialRequest, TrialResult, with_number
-from fullgraph.fix.trials.runner import read_result, request_file
+from fullgraph.fix.model import (
+    EndedTrial,
+    FixError,
+    ProgramRecorded,
+    TrialRequest,
+    TrialResult,
+    with_number,
+)
+from fullgraph.fix.trials.merge import representatives
+from fullgraph.fix.trials.runner import Part, read_result, result_of
 
 _TICK = 0.1
 
@@ -28,23 +37,22 @@ class ProgramTrialRunner:
         self._deadline = deadline
         self._number = 0
         self._buffer = b""
-        self._done: set[int] = set()
+        self._ended: dict[int, EndedTrial] = {}
+        # The number of the request for the reference, and the calls that trials run.
+        self._reference = 0
+        self._representatives: tuple[int, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
-        # From the number of a request to the process that was started for it, and its deadline.
-        self._spawned: dict[int, tuple[subprocess.Popen[bytes], float]] = {}
 
     def __enter__(self) -> ProgramTrialRunner:
         self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-fix-")
         self.folder = Path(self._folder.name)
         requests, self._to_server = os.pipe()
         self._from_server, replies = os.pipe()
-        started = time.monotonic()
         self._process = self._start(str(requests), str(replies), pass_fds=(requests, replies))
         os.close(requests)
         os.close(replies)
         try:
             self.recorded = json.decode(self._read_line(self._deadline), type=ProgramRecorded)
-            self._run_time = time.monotonic() - started
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -66,8 +74,8 @@ class ProgramTrialRunner:
 
     @property
     def reruns_program(self) -> bool:
-        """Whether the program cannot be forked, so that each trial runs it again."""
-        return not self.recorded.can_fork
+        """Whether each trial runs the program again."""
+        return False
 
     def __exit__(
         self,
@@ -77,9 +85,6 @@ class ProgramTrialRunner:
     ) -> None:
         os.close(self._to_server)
         os.close(self._from_server)
-        for process, _ in self._spawned.values():
-            process.kill()
-            process.wait()
         if self._process is not None:
             try:
                 self._process.wait(2)
@@ -110,33 +115,27 @@ class ProgramTrialRunner:
         )
 
     def submit(self, request: TrialRequest) -> int:
-        """Start a trial: in a fork of the server, or in a new run of the program."""
+        """Start a trial at the checkpoints of its calls."""
         self._number += 1
-        data = json.encode(with_number(request, self._number))
-        if self.reruns_program:
-            request_file(self.folder, self._number).write_bytes(data)
-            deadline = time.monotonic() + 2 * self._run_time + request.seconds
-            self._spawned[self._number] = (self._start("once", str(self._number)), deadline)
-            return self._number
+        if request.task == "reference":
+            self._reference = self._number
+        calls = () if request.all_calls or request.task != "trial" else self._representatives
+        numbered = replace(with_number(request, self._number), calls=calls)
         try:
-            os.write(self._to_server, data + b"\n")
+            os.write(self._to_server, json.encode(numbered) + b"\n")
         except BrokenPipeError:
             raise self._ended_early() from None
         return self._number
 
     def result(self, number: int) -> TrialResult:
         """Wait for a trial and return its result."""
-        if number in self._spawned:
-            process, deadline = self._spawned.pop(number)
-            try:
-                process.wait(max(deadline - time.monotonic(), 0))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        else:
-            while number not in self._done:
-                self._done.add(json.decode(self._read_line(), type=int))
-        return read_result(self.folder, number)
+        while number not in self._ended:
+            ended = json.decode(self._read_line(), type=EndedTrial)
+            self._ended[ended.number] = ended
+        parts = [Part(str(self.folder), number, *each) for each in self._ended[number].parts]
+        if number == self._reference:
+            self._representatives = representatives({each.call: result_of(each) for each in parts})
+        return read_result(parts)
 
 
 def _environment() -> dict[str, str]:

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 from fullgraph.fix.trials.outcome import run_call
-from fullgraph.fix.trials.samples import Sample, state_restored
+from fullgraph.fix.trials.samples import Sample, call_restored
 
 Lines = dict[str, tuple[int, ...]]
 
@@ -24,7 +24,7 @@ def unreached_lines(lines: Lines, samples: list[Sample]) -> Lines:
         return trace
 
     for sample in samples:
-        with state_restored(sample.call.target):
+        with call_restored(sample.call):
             sys.settrace(trace)
             try:
                 run_call(sample.call, sample.call.target.original, sample.call.target)

@@ -1,63 +1,81 @@
-"""What the process of one trial does: apply the plan, run eager and compiled code, compare.
+"""What the process of one trial does: apply the plan, run eager and compiled code, keep outcomes.
 
-Every sample starts from the same state of its module, so the order of samples does not matter.
+The original program, the fixed one and compiled code make the same calls in the same order, each in
+a process that starts from the same state. So what a call leaves behind, such as a counter, is the
+same for all of them. `judge.py` compares the outcomes in another process.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+import os
+import resource
+import traceback
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import torch
 from msgspec.structs import replace
 
 from fullgraph.capture.api import Watch
-from fullgraph.fix.model import (
-    Difference,
-    GuardCost,
-    Mode,
-    Samples,
-    TrialRequest,
-    TrialResult,
-)
+from fullgraph.fix.model import GuardCost, Samples, TrialRequest, TrialResult
 from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget
 from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.trials.compiled import compile_target
 from fullgraph.fix.trials.coverage import unreached_lines
+from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probes import Probe
 from fullgraph.fix.trials.probing import probes_to_run, run_probes
-from fullgraph.fix.trials.samples import Sample, samples_of, state_restored
+from fullgraph.fix.trials.runner import Part, outcome_file, reference_of
+from fullgraph.fix.trials.samples import Sample, call_restored, samples_of
 from fullgraph.fix.trials.timing import time_calls
 from fullgraph.fix.trials.variants import time_variants
-from fullgraph.model.fix_kinds import Safety
-from fullgraph.outcomes.compare import compare_outcomes
-from fullgraph.outcomes.observe import CallOutcome
+from fullgraph.outcomes.files import Outcomes, save_outcomes
 from fullgraph.value_guards import GuardRecord
 
-# The outcomes of the original program, in the folder of the trials.
-_EAGER_REFERENCE = "eager-reference.pt"
-_COMPILED_REFERENCE = "compiled-reference.pt"
-_MOST_DIFFERENCES = 12
 _REPETITIONS = 2
 
-Outcomes = dict[str, CallOutcome]
+# Runs a function where it changes nothing for what follows.
+Isolate = Callable[[Callable[[], None]], None]
 
 
-def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> TrialResult:
+def run_in_fork(function: Callable[[], None]) -> None:
+    """Run a function in a fork of this process and wait for it; RuntimeError if it fails."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            function()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise RuntimeError("the recorded call ends its process")
+
+
+def run_here(function: Callable[[], None]) -> None:
+    """Run a function in this process."""
+    function()
+
+
+def execute(
+    request: TrialRequest, recorder: CallRecorder, part: Part, isolate: Isolate
+) -> TrialResult:
     """Execute a request; afterwards functions have their own code again.
 
-    Whatever else the program changes, such as its globals, ends with the process of the trial.
+    Outcomes are written to the files of the part. Whatever else the program changes, such as its
+    globals, ends with the process of the trial.
     """
     if request.task == "probe":
         return run_probes(request, recorder)
-    samples = samples_of(recorder)
+    samples = samples_of(recorder, varies=part.varies)
     match request.task:
         case "reference":
-            return _record_reference(request, samples, folder)
+            return _record_reference(request, samples, reference_of(part), isolate)
         case "coverage":
             samples += [_as_sample(each) for each in probes_to_run(request, recorder)]
             unreached = unreached_lines(request.lines, samples)
@@ -68,9 +86,7 @@ def execute(request: TrialRequest, recorder: CallRecorder, folder: Path) -> Tria
     try:
         if request.task == "timing":
             return time_calls(request, samples)
-        eager: Outcomes = torch.load(folder / _EAGER_REFERENCE, weights_only=False)
-        compiled: Outcomes = torch.load(folder / _COMPILED_REFERENCE, weights_only=False)
-        return TrialExecution(request, samples, eager, compiled).run()
+        return _run_trial(request, samples, part, isolate)
     finally:
         restore()
 
@@ -79,68 +95,88 @@ def _as_sample(probe: Probe) -> Sample:
     return Sample(probe.name, probe.call, recorded=False)
 
 
-def _record_reference(request: TrialRequest, samples: list[Sample], folder: Path) -> TrialResult:
+def _record_reference(
+    request: TrialRequest, samples: list[Sample], part: Part, isolate: Isolate
+) -> TrialResult:
     """Run the original program twice in eager mode, then compiled, and keep the outcomes."""
-    eager: Outcomes = {}
-    differences: list[Difference] = []
-    for sample in samples:
-        eager[sample.name] = _run_eager(sample)
-        found = compare_outcomes(eager[sample.name], _run_eager(sample), exact=True)
-        differences += [Difference(sample.name, each, "eager") for each in found.problems]
-    execution = TrialExecution(replace(request, varied=False), samples, eager, {})
+    eager = outcome_file(part, "eager")
+    isolate(lambda: save_outcomes(_run_eager(samples), eager))
+    isolate(lambda: save_outcomes(_run_eager(samples), outcome_file(part, "again")))
+    execution = CompiledCalls(replace(request, varied=False), samples)
     result = execution.run()
-    if any(
-        compare_outcomes(eager[name], outcome, exact=False).problems
-        for name, outcome in execution.compiled.items()
-    ):
+    if eager_problems(part, execution.outcomes, exact=False):
         # Compiling already changes results, so the results for varied inputs matter too.
         execution.run_varied()
-    torch.save(eager, folder / _EAGER_REFERENCE)
-    torch.save(execution.compiled, folder / _COMPILED_REFERENCE)
-    # Differences of compiled code are torch's; the reference is about eager mode alone.
-    return replace(result, differences=tuple(differences[:_MOST_DIFFERENCES]))
+    save_outcomes(execution.outcomes, outcome_file(part, "compiled"))
+    return result
 
 
-def _run_eager(sample: Sample) -> CallOutcome:
-    target = sample.call.target
-    with state_restored(target):
-        return run_call(sample.call, target.original, target)
+def _run_trial(
+    request: TrialRequest, samples: list[Sample], part: Part, isolate: Isolate
+) -> TrialResult:
+    eager = outcome_file(part, "eager")
+    if request.plan.files:
+        isolate(lambda: save_outcomes(_run_eager(samples), eager))
+        if eager_problems(part):
+            # The trial is lost; the judge says why.
+            return TrialResult(request.number, None)
+    execution = CompiledCalls(request, samples)
+    result = execution.run()
+    save_outcomes(execution.outcomes, outcome_file(part, "compiled"))
+    return result
 
 
-class TrialExecution:
-    """One plan, run on all samples and compared with the original program."""
+class _Step(NamedTuple):
+    """One call of a sequence, under the name of its outcome."""
 
-    def __init__(
-        self,
-        request: TrialRequest,
-        samples: list[Sample],
-        eager_reference: Outcomes,
-        compiled_reference: Outcomes,
-    ) -> None:
+    name: str
+    sample: Sample
+    is_repeated: bool = False
+
+
+def _recorded_steps(samples: list[Sample]) -> Iterator[_Step]:
+    recorded = [sample for sample in samples if sample.recorded]
+    for sample in recorded:
+        yield _Step(sample.name, sample)
+    for number in range(2, 2 + _REPETITIONS):
+        for sample in recorded:
+            yield _Step(f"{sample.name}, time {number}", sample, is_repeated=True)
+
+
+def _varied_steps(samples: list[Sample]) -> Iterator[_Step]:
+    for sample in samples:
+        if not sample.recorded:
+            yield _Step(sample.name, sample)
+
+
+def _run_eager(samples: list[Sample]) -> Outcomes:
+    outcomes: Outcomes = {}
+    for step in (*_recorded_steps(samples), *_varied_steps(samples)):
+        call = step.sample.call
+        with call_restored(call):
+            outcomes[step.name] = run_call(call, call.target.original, call.target)
+    return outcomes
+
+
+class CompiledCalls:
+    """The calls of one trial, made with compiled code."""
+
+    def __init__(self, request: TrialRequest, samples: list[Sample]) -> None:
         self._request = request
         self._samples = samples
-        self._eager_reference = eager_reference
-        self._compiled_reference = compiled_reference
-        self.compiled: Outcomes = {}
-        self._differences: list[Difference] = []
-        self._largest = 0.0
-        self._zero_gradients = 0
-        self._recompiled = 0
-        self._functions: dict[int, Callable[..., Any]] = {}
-        self._half_time = time.monotonic() + request.seconds / 2
+        self.outcomes: Outcomes = {}
+        self._functions: dict[int, Callable[..., object]] = {}
 
     def run(self) -> TrialResult:
-        """Run eager mode, compiled code, repeated calls and varied inputs."""
-        if self._request.task == "trial":
-            for sample in self._samples:
-                self._compare(sample, _run_eager(sample), "eager")
+        """Make the recorded calls, repeat them, and make the varied ones if they are wanted."""
         torch._dynamo.reset()
         varied_sites = 0
+        steps = list(_recorded_steps(self._samples))
         with plan_active(self._request.plan) as log:
             with Watch() as watch:
-                self._run_compiled(recorded=True)
-            report = watch.report()
-            self._repeat()
+                self._run([step for step in steps if not step.is_repeated])
+            session = watch.session()
+            recompiled = self._repeat([step for step in steps if step.is_repeated])
             records = list(log.guards) if log is not None else []
             # The cost of the program's own calls, not of varied ones.
             costs = [1e6 * each.seconds / max(each.checked, 1) for each in records]
@@ -148,81 +184,51 @@ class TrialExecution:
                 varied_sites = self.run_varied()
         return TrialResult(
             number=self._request.number,
-            report=report,
-            differences=tuple(self._differences[:_MOST_DIFFERENCES]),
-            largest=self._largest,
-            gradients=sum(len(each.gradients) for each in self._eager_reference.values()),
-            zero_gradients=self._zero_gradients,
+            report=None,
+            session=session,
             samples=self._samples_run(),
-            recompiled=self._recompiled,
+            recompiled=recompiled,
             varied_sites=varied_sites,
             guards=tuple(map(_guard_cost, records, costs)),
         )
 
     def _samples_run(self) -> Samples:
-        ran = [sample for sample in self._samples if sample.name in self.compiled]
         return Samples(
             recorded=sum(sample.recorded for sample in self._samples),
-            varied=sum(not sample.recorded for sample in ran),
-            raising=sum(bool(self._eager_reference[sample.name].raised) for sample in ran),
+            varied=sum(not s.recorded for s in self._samples if s.name in self.outcomes),
+            raising=0,
         )
 
     def run_varied(self) -> int:
-        """Call compiled code with varied inputs; return the number of break sites met."""
+        """Make the calls with varied inputs; return the number of break sites met."""
         with Watch() as watch:
-            self._run_compiled(recorded=False)
+            self._run(list(_varied_steps(self._samples)))
         return watch.summary.sites
 
-    def _run_compiled(self, *, recorded: bool) -> None:
-        for sample in self._samples:
-            is_late = not recorded and time.monotonic() > self._half_time
-            if sample.recorded is recorded and not is_late:
-                self.compiled[sample.name] = self._run_sample(sample)
-
-    def _repeat(self) -> None:
-        """Count compiles while the recorded calls are repeated: there must be none."""
+    def _repeat(self, steps: list[_Step]) -> int:
+        """Return how often the repeated calls compile: it must be never."""
         with Watch() as watch:
-            for _ in range(_REPETITIONS):
-                for sample in self._samples:
-                    if sample.recorded:
-                        self._run_sample(sample)
+            self._run(steps)
         summary = watch.summary
-        self._recompiled = summary.compiles + summary.refused
+        return summary.compiles + summary.refused
 
-    def _run_sample(self, sample: Sample) -> CallOutcome:
-        target = sample.call.target
-        with state_restored(target):
-            outcome = run_call(sample.call, self._function(target), target)
-        if self._request.task == "trial":
-            self._compare(sample, outcome, "compiled")
-        return outcome
+    def _run(self, steps: list[_Step]) -> None:
+        for step in steps:
+            call = step.sample.call
+            with call_restored(call):
+                outcome = run_call(call, self._function(call.target), call.target)
+            self.outcomes[step.name] = outcome
 
-    def _function(self, target: CompiledTarget) -> Callable[..., Any]:
+    def _function(self, target: CompiledTarget) -> Callable[..., object]:
         if id(target) not in self._functions:
             self._functions[id(target)] = compile_target(target, self._request.backend)
         return self._functions[id(target)]
 
-    def _compare(self, sample: Sample, outcome: CallOutcome, mode: Mode) -> None:
-        exact = mode == "eager"
-        # In eager mode no output may be dropped: a fix changes compiled code only.
-        safety: Safety = "exact" if exact else self._request.safety
-        # With the eager backend the fix itself would have made a gradient of zeros.
-        allow_zeros = not exact and self._request.backend != "eager"
-        found = compare_outcomes(
-            self._eager_reference[sample.name],
-            outcome,
-            exact=exact,
-            effects=safety,
-            allow_zeros=allow_zeros,
-        )
-        self._zero_gradients = max(self._zero_gradients, found.zeros)
-        if found.problems and not exact and sample.name in self._compiled_reference:
-            # Where compiling already changes the result, that result counts as right, too.
-            reference = self._compiled_reference[sample.name]
-            instead = compare_outcomes(reference, outcome, exact=False, effects=safety)
-            found = found if instead.problems else instead
-        self._largest = max(self._largest, found.largest)
-        self._differences += [Difference(sample.name, each, mode) for each in found.problems]
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of the children that it has waited for."""
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def _guard_cost(record: GuardRecord, microseconds: float) -> GuardCost:

@@ -11,7 +11,6 @@ import traceback
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from types import TracebackType
 
 import torch
@@ -23,8 +22,16 @@ from fullgraph.capture.dynamo_listener import capture
 from fullgraph.fix.model import TrialRequest, TrialResult, with_number
 from fullgraph.fix.record.recorder import CallRecorder
 from fullgraph.fix.runtime.hot_patch import index_functions
-from fullgraph.fix.trials.execute import execute
-from fullgraph.fix.trials.runner import read_result, result_file
+from fullgraph.fix.trials.children import Children
+from fullgraph.fix.trials.execute import (
+    Isolate,
+    cpu_seconds,
+    execute,
+    run_here,
+    run_in_fork,
+)
+from fullgraph.fix.trials.judge_process import JudgeProcess
+from fullgraph.fix.trials.runner import Part, read_result, result_file
 from fullgraph.registry.taxonomy import category_of
 
 _TICK = 0.01
@@ -85,20 +92,14 @@ def can_fork() -> bool:
     return _wait(child, time.monotonic() + _CHECK_SECONDS) == 0
 
 
-def poll_child(child: int) -> tuple[bool, int]:
-    """Return whether a process has ended, and its exit status."""
-    try:
-        ended, status = os.waitpid(child, os.WNOHANG)
-    except ChildProcessError:
-        # A program that ignores SIGCHLD leaves no status of its children.
-        return True, 0
-    return bool(ended), status
-
-
 def _wait(child: int, deadline: float) -> int:
     """Return the exit status of a process; it is killed if it takes too long."""
     while True:
-        ended, status = poll_child(child)
+        try:
+            ended, status = os.waitpid(child, os.WNOHANG)
+        except ChildProcessError:
+            # A program that ignores SIGCHLD leaves no status of its children.
+            return 0
         if ended:
             return status
         if time.monotonic() > deadline:
@@ -106,33 +107,26 @@ def _wait(child: int, deadline: float) -> int:
         time.sleep(_TICK)
 
 
-def start_child(request: TrialRequest, recorder: CallRecorder, folder: Path) -> int:
-    """Fork a child that executes a request and writes its result to the folder."""
-    with suppress(OSError, ValueError, AttributeError):
-        sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        try:
-            execute_here(request, recorder, folder)
-        finally:
-            # Without exit handlers: those belong to the parent.
-            os._exit(0)
-    return child
+def execute_forked(request: TrialRequest, recorder: CallRecorder, part: Part) -> None:
+    """Execute a part of a request in a process of its own and write its result."""
+    result_file(part).write_bytes(_executed(request, recorder, part, run_in_fork))
 
 
-def execute_here(request: TrialRequest, recorder: CallRecorder, folder: Path) -> None:
-    """Execute a request in this process and write its result to the folder."""
-    result_file(folder, request.number).write_bytes(_executed(request, recorder, folder))
+def execute_here(request: TrialRequest, recorder: CallRecorder, part: Part) -> None:
+    """Execute a part of a request in this process, and write its result."""
+    result_file(part).write_bytes(_executed(request, recorder, part, run_here))
 
 
-def _executed(request: TrialRequest, recorder: CallRecorder, folder: Path) -> bytes:
+def _executed(
+    request: TrialRequest, recorder: CallRecorder, part: Part, isolate: Isolate
+) -> bytes:
     try:
         # The threads of the parent do not exist here; waiting for them would never end.
         torch.set_num_threads(1)
         capture.after_fork()
-        started = time.process_time()
-        result = execute(request, recorder, folder)
-        return json.encode(replace(result, cpu_seconds=time.process_time() - started))
+        started = cpu_seconds()
+        result = execute(request, recorder, part, isolate)
+        return json.encode(replace(result, cpu_seconds=cpu_seconds() - started))
     except BaseException as error:
         sys.stderr.write("".join(traceback.format_exception(error)))
         message = f"{type(error).__name__}: {error}"
@@ -146,13 +140,15 @@ class ForkTrialRunner:
 
     def __init__(self, recorder: CallRecorder) -> None:
         self._recorder = recorder
-        # From the number of a request to its process and its deadline.
-        self._children: dict[int, tuple[int, float]] = {}
+        self._requests: dict[int, TrialRequest] = {}
+        self._children = Children()
+        self._ended: set[int] = set()
 
     def __enter__(self) -> ForkTrialRunner:
+        self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-fix-")
+        self._judge = JudgeProcess.spawned()
         preload_compiler(gradients=self._recorder.needs_gradients())
         self._forget_functions = index_functions()
-        self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-fix-")
         return self
 
     def __exit__(
@@ -161,17 +157,26 @@ class ForkTrialRunner:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._children.kill()
+        self._judge.end()
         self._forget_functions()
         self._folder.cleanup()
 
     def submit(self, request: TrialRequest) -> int:
         """Start a trial in a fork."""
-        number = len(self._children) + 1
-        child = start_child(with_number(request, number), self._recorder, Path(self._folder.name))
-        self._children[number] = (child, time.monotonic() + request.seconds)
+        number = len(self._requests) + 1
+        self._requests[number] = with_number(request, number)
+        self._children.start(self._requests[number], self._recorder, self._part(number))
         return number
+
+    def _part(self, number: int) -> Part:
+        return Part(self._folder.name, number)
 
     def result(self, number: int) -> TrialResult:
         """Wait for a trial and return its result."""
-        _wait(*self._children[number])
-        return read_result(Path(self._folder.name), number)
+        while number not in self._ended:
+            self._ended.update(part.number for part in self._children.ended())
+            time.sleep(_TICK)
+        part = self._part(number)
+        self._judge.judge(part, self._requests[number])
+        return read_result([part])

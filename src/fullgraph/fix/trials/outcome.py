@@ -21,7 +21,7 @@ def run_call(
 
     `computed` is the index of a tensor that is not a leaf: it is the result of an operator.
     """
-    args, kwargs = clone_inputs((call.args, call.kwargs))
+    args, kwargs = clone_inputs((call.args, call.kwargs), target.state)
     if computed is not None:
         leaves, spec = pytree.tree_flatten((args, kwargs))
         # The gradient of exp needs its result, so writing to it is an error in backward.

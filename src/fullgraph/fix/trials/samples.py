@@ -22,9 +22,13 @@ class Sample:
     recorded: bool
 
 
-def samples_of(recorder: CallRecorder) -> list[Sample]:
+def samples_of(recorder: CallRecorder, *, varies: bool = True) -> list[Sample]:
     """Return the recorded calls, then variations of the first call of each compiled function."""
-    calls = [Sample(f"call {n}", call, True) for n, call in enumerate(recorder.calls, 1)]
+    calls = [
+        Sample(f"call {call.number or n}", call, True) for n, call in enumerate(recorder.calls, 1)
+    ]
+    if not varies:
+        return calls
     first: dict[int, Sample] = {}
     for sample in calls:
         first.setdefault(id(sample.call.target), sample)
@@ -34,6 +38,14 @@ def samples_of(recorder: CallRecorder) -> list[Sample]:
         for name, call in variations(sample.call)
     ]
     return calls + varied
+
+
+@contextmanager
+def call_restored(call: RecordedCall) -> Iterator[None]:
+    """Put the modules of a call into its modes, and restore their state after the block."""
+    with state_restored(call.target):
+        call.restore_modes()
+        yield
 
 
 @contextmanager

@@ -1,130 +1,236 @@
-"""A process that runs the program once, recording, and then forks one child per request.
+"""A process that runs the program once, recording, and then serves trials.
 
     python -m fullgraph.fix.trials.server REQUESTS REPLIES FOLDER SCRIPT|-m MODULE [ARG]...
-    python -m fullgraph.fix.trials.server once NUMBER FOLDER SCRIPT|-m MODULE [ARG]...
 
-REQUESTS and REPLIES are the numbers of open pipes. A child starts with the model built and the
-calls recorded, so a trial costs a compile and not a start of the program. The child writes its
-result to FOLDER, and the parent writes the request's number to REPLIES when the child has ended.
+REQUESTS and REPLIES are the numbers of open pipes. A request runs at the checkpoints of its calls
+(see `checkpoint.py`), and in a fork of this process where there is none. The parts write their
+results and outcomes to FOLDER. When all have ended and were judged, the numbers of the request and
+of its calls are written to REPLIES.
 
 A process that has used a GPU, or the threads that autograd has with some builds of torch, cannot
-be forked. The second form is for that case: it runs the program and executes one request.
+be forked. It executes requests itself, one after the other, and restores its state between them.
 """
 
 from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, json
 
-from fullgraph.fix.model import ProgramRecorded, TrialRequest
+from fullgraph.fix.model import EndedTrial, ProgramRecorded, TrialRequest
+from fullgraph.fix.record.checkpoints import CheckpointRecorder
 from fullgraph.fix.record.program import RecordedProgram, record_program
-from fullgraph.fix.record.recorder import CallRecorder
-from fullgraph.fix.trials.runner import request_file
+from fullgraph.fix.record.recorder import CallRecorder, RecordedCall
+from fullgraph.fix.trials.checkpoint import Checkpoints
+from fullgraph.fix.trials.children import Children, end_with_parent
+from fullgraph.fix.trials.judge_process import JudgeProcess
+from fullgraph.fix.trials.runner import Part, write_error
 
-# `trials.fork` imports the compiler. It is imported when the program has run, because a program
-# may set the compiler's environment variables first.
+# `trials.fork` imports the compiler. It is imported when the program calls a compiled function for
+# the first time, because a program may set the compiler's environment variables first.
 
-_TICK = 0.05
+_TICK = 0.02
+# These need all calls in one process.
+_TOGETHER = ("timing", "variants")
+# These run one call of each way through a function.
+_BY_WAY = ("probe", "coverage")
 
 
 def main(arguments: list[str]) -> None:
     """Record the program, then serve requests until the pipe is closed."""
     requests, replies, folder, *target = arguments
-    program = record_program(target)
-    if requests == "once":
-        _execute_once(program, Path(folder), int(replies))
-    else:
-        _serve(program, Path(folder), int(requests), int(replies))
+    end_with_parent()
+    judge = JudgeProcess.forked()
+    pipes = (int(requests), int(replies))
+    checkpoints = Checkpoints(can_fork=_can_fork, private=(*pipes, *judge.descriptors))
+    recorder = CheckpointRecorder(checkpoints=checkpoints)
+    checkpoints.stop_recording = recorder.stop
+    program = record_program(target, recorder)
+    _serve(program, recorder, Server(recorder, checkpoints, judge, Path(folder), *pipes))
+    checkpoints.end()
     # The program's threads and exit handlers must not run.
     os._exit(0)
 
 
-def _execute_once(program: RecordedProgram, folder: Path, number: int) -> None:
-    from fullgraph.fix.trials.fork import execute_here
+def _can_fork(recorder: CallRecorder) -> bool:
+    from fullgraph.fix.runtime.hot_patch import index_functions
+    from fullgraph.fix.trials.fork import can_fork, preload_compiler
 
-    if not program.error:
-        data = request_file(folder, number).read_bytes()
-        execute_here(json.decode(data, type=TrialRequest), program.recorder, folder)
+    if not can_fork():
+        return False
+    with recorder.paused():
+        preload_compiler(gradients=recorder.needs_gradients())
+    # Checkpoints inherit the index, and memory that no garbage collection touches stays shared.
+    index_functions()
+    return True
 
 
-def _serve(program: RecordedProgram, folder: Path, requests: int, replies: int) -> None:
-    recorder = program.recorder
+def _serve(program: RecordedProgram, recorder: CheckpointRecorder, server: Server) -> None:
     recorded = ProgramRecorded(
         calls=tuple(call.target.name for call in recorder.calls),
         functions=tuple(each.name for each in recorder.targets),
         error=program.error,
         details=program.details,
         main_file=program.main_file,
+        not_kept=dict(recorder.not_kept),
+        cpu_seconds=_cpu_seconds(),
     )
     if recorded.error or not recorded.calls:
         # There is nothing to try, so the compiler is not imported.
-        _reply(replies, recorded)
+        server.reply(recorded)
         return
-    from fullgraph.fix.runtime.hot_patch import index_functions
-    from fullgraph.fix.trials.fork import can_fork, preload_compiler
-
-    recorded = msgspec.structs.replace(recorded, can_fork=can_fork())
-    _reply(replies, recorded)
-    if recorded.can_fork:
-        preload_compiler(gradients=recorder.needs_gradients())
-        index_functions()
-        _Server(recorder, folder, requests, replies).serve()
+    server.prepare()
+    server.reply(msgspec.structs.replace(recorded, can_fork=server.can_fork))
+    server.serve()
 
 
-class _Server:
-    def __init__(self, recorder: CallRecorder, folder: Path, requests: int, replies: int) -> None:
+def _cpu_seconds() -> float:
+    from fullgraph.fix.trials.execute import cpu_seconds
+
+    return cpu_seconds()
+
+
+class Server:
+    """Runs the parts of requests and has them judged."""
+
+    def __init__(
+        self,
+        recorder: CallRecorder,
+        checkpoints: Checkpoints,
+        judge: JudgeProcess,
+        folder: Path,
+        requests: int,
+        replies: int,
+    ) -> None:
         self._recorder = recorder
+        self._checkpoints = checkpoints
+        self._judge = judge
         self._folder = folder
         self._requests = requests
         self._replies = replies
-        # From a child's process to the number of its request and its deadline.
-        self._children: dict[int, tuple[int, float]] = {}
+        self._children = Children()
+        # The parts of each request that have not been judged, and all of its parts.
+        self._waiting: dict[int, tuple[TrialRequest, set[Part], list[Part]]] = {}
+        self.can_fork = True
+
+    def prepare(self) -> None:
+        """Import what trials need; the program has run."""
+        from fullgraph.fix.runtime.hot_patch import index_functions
+        from fullgraph.fix.trials.fork import can_fork, preload_compiler
+
+        self.can_fork = can_fork()
+        if not self.can_fork:
+            self._checkpoints.end()
+        preload_compiler(gradients=self._recorder.needs_gradients())
+        index_functions()
+        self._by_call = self._checkpoints.of(self._recorder.calls)
 
     def serve(self) -> None:
-        """Fork a child per request until the client closes its pipe."""
+        """Run requests until the client closes its pipe."""
         buffer = b""
         while True:
-            readable, _, _ = select.select([self._requests], [], [], _TICK)
-            if readable:
+            readable = self._select()
+            if self._requests in readable:
                 received = os.read(self._requests, 1 << 20)
                 if not received:
                     break
                 *lines, buffer = (buffer + received).split(b"\n")
                 for line in lines:
                     self._start(json.decode(line, type=TrialRequest))
-            self._collect()
-        for child in self._children:
-            os.kill(child, signal.SIGKILL)
+            for part in self._ended_parts(readable):
+                self._judge.start(part, self._waiting[part.number][0])
+            if self._judge.replies in readable:
+                for part in self._judge.ended():
+                    self._finish(part)
+        self._children.kill()
+
+    def _select(self) -> set[int]:
+        channels = [each.channel.fileno() for each in self._by_call.values()]
+        inputs = [self._requests, self._judge.replies, *channels]
+        readable, _, _ = select.select(inputs, [], [], _TICK if self._children else None)
+        return set(readable)
 
     def _start(self, request: TrialRequest) -> None:
-        from fullgraph.fix.trials.fork import start_child
+        parts = self._parts_of(request)
+        if request.task == "probe":
+            # Compiling is what makes probes expensive.
+            most_compiled = -(-request.most_compiled // len(parts))
+            request = msgspec.structs.replace(request, most_compiled=most_compiled)
+        self._waiting[request.number] = (request, set(parts), parts)
+        for part in parts:
+            if part.call in self._by_call:
+                self._by_call[part.call].start(request, part)
+                continue
+            recorder = self._recorder.only(self._calls_here(request))
+            if self.can_fork:
+                self._children.start(request, recorder, part)
+            else:
+                self._execute_here(request, recorder, part)
 
-        child = start_child(request, self._recorder, self._folder)
-        self._children[child] = (request.number, time.monotonic() + request.seconds)
+    def _parts_of(self, request: TrialRequest) -> list[Part]:
+        folder = str(self._folder)
+        if request.task in _TOGETHER:
+            return [Part(folder, request.number)]
+        seen: set[tuple[int, str]] = set()
+        parts = []
+        for call in self._recorder.calls:
+            way = (id(call.target), call.path)
+            is_new, wanted = way not in seen, not request.calls or call.number in request.calls
+            seen.add(way)
+            if call.number in self._by_call and wanted and (is_new or request.task not in _BY_WAY):
+                parts.append(Part(folder, request.number, call.number, varies=is_new))
+        if self._calls_here(request):
+            parts.append(Part(folder, request.number))
+        return parts
 
-    def _collect(self) -> None:
-        from fullgraph.fix.trials.fork import poll_child
+    def _calls_here(self, request: TrialRequest) -> list[RecordedCall]:
+        """Return the calls of a request that have no checkpoint."""
+        if request.task in _TOGETHER:
+            return self._recorder.calls
+        if request.calls and 0 not in request.calls:
+            return []
+        return [call for call in self._recorder.calls if call.number not in self._by_call]
 
-        for child, (number, deadline) in list(self._children.items()):
-            ended, _ = poll_child(child)
-            if not ended and time.monotonic() > deadline:
-                os.kill(child, signal.SIGKILL)
-            if ended:
-                del self._children[child]
-                _reply(self._replies, number)
+    def _execute_here(self, request: TrialRequest, recorder: CallRecorder, part: Part) -> None:
+        from fullgraph.fix.trials.fork import execute_here
 
+        execute_here(request, recorder, part)
+        self._judge.start(part, request)
 
-def _reply(pipe: int, message: Struct | int) -> None:
-    data = json.encode(message) + b"\n"
-    while data:
-        data = data[os.write(pipe, data) :]
+    def _ended_parts(self, readable: set[int]) -> Iterator[Part]:
+        yield from self._children.ended()
+        for number, checkpoint in list(self._by_call.items()):
+            if checkpoint.channel.fileno() not in readable:
+                continue
+            ended = checkpoint.ended()
+            if ended is not None:
+                yield from ended
+                continue
+            # It was killed, perhaps for lack of memory.
+            del self._by_call[number]
+            for _, parts, _ in list(self._waiting.values()):
+                for part in parts:
+                    if part.call == number:
+                        write_error(part, "the process that keeps the state of this call has ended")
+                        yield part
+
+    def _finish(self, part: Part) -> None:
+        _, left, parts = self._waiting[part.number]
+        left.discard(part)
+        if not left:
+            del self._waiting[part.number]
+            self.reply(EndedTrial(part.number, tuple((each.call, each.varies) for each in parts)))
+
+    def reply(self, message: Struct) -> None:
+        """Write a line to the client."""
+        data = json.encode(message) + b"\n"
+        while data:
+            data = data[os.write(self._replies, data) :]
 
 
 if __name__ == "__main__":

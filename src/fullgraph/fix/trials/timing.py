@@ -13,7 +13,7 @@ from fullgraph.fix.model import TrialRequest, TrialResult
 from fullgraph.fix.record.recorder import RecordedCall, clone_inputs
 from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.trials.compiled import compile_target
-from fullgraph.fix.trials.samples import Sample, state_restored
+from fullgraph.fix.trials.samples import Sample, call_restored
 
 # Timing ends after this many rounds, once there were steady calls for so many seconds, but not
 # later than after so many seconds in all.
@@ -45,8 +45,8 @@ def time_calls(request: TrialRequest, samples: list[Sample]) -> TrialResult:
 
 def seconds_of(call: RecordedCall, function: Callable[..., Any]) -> float:
     """Return how long a recorded call takes, with inputs and state of its own."""
-    args, kwargs = clone_inputs((call.args, call.kwargs))
-    with state_restored(call.target), call.context.restored():
+    args, kwargs = clone_inputs((call.args, call.kwargs), call.target.state)
+    with call_restored(call), call.context.restored():
         started = time.perf_counter()
         function(*args, **kwargs)
         return time.perf_counter() - started
