@@ -29,9 +29,7 @@ class Varying:
 
 def varying_parts(once: CallOutcome, again: CallOutcome) -> Varying:
     """Return what differs between two outcomes of the same call."""
-    leaves = {
-        name: _differing(getattr(once, name), getattr(again, name)) for name in _DICTIONARIES
-    }
+    leaves = {name: _differing(getattr(once, name), getattr(again, name)) for name in _DICTIONARIES}
     lines: frozenset[int] | None = None
     if len(once.output) == len(again.output):
         pairs = enumerate(zip(once.output, again.output, strict=True))

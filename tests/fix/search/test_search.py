@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fullgraph.analysis import analyze
 from fullgraph.fix.fixers import all_fixers
-from fullgraph.fix.model import Difference, FixError, TrialResult
-from fullgraph.fix.search.search import require_deterministic
-from fullgraph.model.events import FORMAT_VERSION
-from fullgraph.model.session import Header, Session
-from fullgraph.outcomes.compare import compare_outcomes
-from fullgraph.outcomes.observe import CallOutcome
 from tests.fix.run_case import fix_diff, search
 
 IN_A_BLOCK = """
@@ -152,22 +145,3 @@ def test_a_function_inside_an_edited_one_is_fixed_as_well(tmp_path: Path) -> Non
     assert [fix.candidate.fixer for fix in result.fixes] == ["skip_logging", "branch_to_where"]
     assert [fix.line for fix in result.fixes] == [5, 8]
     assert not result.remaining
-
-
-@pytest.mark.parametrize(
-    ("after", "remedy", "other"),
-    [
-        (CallOutcome(output=["took 2 s"]), "from the output", "random seeds"),
-        (CallOutcome(outputs={"": "2"}, output=["took 1 s"]), "random seeds", "from the output"),
-    ],
-)
-def test_the_remedy_for_a_nondeterministic_program_fits_what_differs(
-    after: CallOutcome, remedy: str, other: str
-) -> None:
-    before = CallOutcome(outputs={"": "1"} if after.outputs else {}, output=["took 1 s"])
-    (problem,) = compare_outcomes(before, after, exact=True).problems
-    empty = analyze([Session(Header(format=FORMAT_VERSION, fullgraph="1"), ())])
-    result = TrialResult(1, empty, (Difference("call 1", problem, "eager"),))
-    with pytest.raises(FixError, match=remedy) as raised:
-        require_deterministic(result)
-    assert other not in str(raised.value)

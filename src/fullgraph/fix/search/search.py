@@ -16,7 +16,6 @@ from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.model import (
     AcceptedFix,
     Candidate,
-    Difference,
     FixError,
     FixPlan,
     Refusal,
@@ -38,7 +37,6 @@ from fullgraph.fix.source.program import ProgramSource
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
 from fullgraph.model.fix_kinds import Kind, Safety
 from fullgraph.model.report import RootCause
-from fullgraph.outcomes import OUTPUT_DIFFERS
 
 Progress = Callable[[str], None]
 # A trial may take this many seconds, or three times as long as the reference.
@@ -302,15 +300,5 @@ def require_deterministic(baseline: TrialResult) -> None:
         first = baseline.differences[0]
         raise FixError(
             f"the program is not deterministic ({first.sample}: {first.what}), so fixes cannot be "
-            f"verified; {_remedy(baseline.differences)}"
+            "verified; set the random seeds, also those of NumPy and Python"
         )
-
-
-def _remedy(differences: Sequence[Difference]) -> str:
-    """Return what makes two runs equal: it depends on what differs."""
-    are_output = {each.what.startswith(OUTPUT_DIFFERS) for each in differences}
-    remedies = {
-        False: "set the random seeds and reset what counts calls",
-        True: "remove what changes in each run, such as a time, from the output",
-    }
-    return ", and ".join(remedies[each] for each in sorted(are_output))

@@ -139,7 +139,9 @@ class Checkpoints:
         for call in list(self._by_call):
             self.give_up(call)
 
-    def _serve(self, recorder: CallRecorder, call: RecordedCall, channel: socket.socket) -> NoReturn:
+    def _serve(
+        self, recorder: CallRecorder, call: RecordedCall, channel: socket.socket
+    ) -> NoReturn:
         """Run parts of trials until the channel is closed."""
         for other in self._by_call.values():
             other.channel.close()

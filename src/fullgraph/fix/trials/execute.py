@@ -27,7 +27,7 @@ from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probes import Probe
 from fullgraph.fix.trials.probing import probes_to_run, run_probes
-from fullgraph.fix.trials.runner import Part, outcome_file, reference_of
+from fullgraph.fix.trials.runner import Part, outcome_file, reference_of, repeated_name
 from fullgraph.fix.trials.samples import Sample, call_restored, samples_of
 from fullgraph.fix.trials.timing import time_calls
 from fullgraph.fix.trials.variants import time_variants
@@ -140,7 +140,7 @@ def _recorded_steps(samples: list[Sample]) -> Iterator[_Step]:
         yield _Step(sample.name, sample)
     for number in range(2, 2 + _REPETITIONS):
         for sample in recorded:
-            yield _Step(f"{sample.name}, time {number}", sample, is_repeated=True)
+            yield _Step(repeated_name(sample.name, number), sample, is_repeated=True)
 
 
 def _varied_steps(samples: list[Sample]) -> Iterator[_Step]:

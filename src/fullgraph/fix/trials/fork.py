@@ -117,9 +117,7 @@ def execute_here(request: TrialRequest, recorder: CallRecorder, part: Part) -> N
     result_file(part).write_bytes(_executed(request, recorder, part, run_here))
 
 
-def _executed(
-    request: TrialRequest, recorder: CallRecorder, part: Part, isolate: Isolate
-) -> bytes:
+def _executed(request: TrialRequest, recorder: CallRecorder, part: Part, isolate: Isolate) -> bytes:
     try:
         # The threads of the parent do not exist here; waiting for them would never end.
         torch.set_num_threads(1)

@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec import json
 
 from fullgraph.fix.model import Difference, Mode, TrialRequest, Verdict
-from fullgraph.fix.trials.runner import Part, outcome_file, reference_of, verdict_file
+from fullgraph.fix.trials.runner import Part, is_repeated, outcome_file, reference_of, verdict_file
 from fullgraph.model.fix_kinds import Safety
 from fullgraph.outcomes.compare import compare_outcomes
 from fullgraph.outcomes.files import Outcomes, load_outcomes
@@ -49,9 +49,20 @@ def _judge_reference(part: Part) -> Verdict:
     )
     return Verdict(
         differences=differences[:_MOST_DIFFERENCES],
-        gradients=sum(len(each.gradients) for each in eager.values()),
+        gradients=_gradients(eager),
+        raising=_raising(eager, load_outcomes(outcome_file(part, "compiled"))),
         varying=tuple(name for name, found in varying.items() if found),
     )
+
+
+def _gradients(eager: Outcomes) -> int:
+    """Return how many gradients are compared, without those of repeated calls."""
+    return sum(len(each.gradients) for name, each in eager.items() if not is_repeated(name))
+
+
+def _raising(eager: Outcomes, made: Outcomes) -> int:
+    """Return how many of the calls that were made raise in the original program."""
+    return sum(bool(eager[name].raised) for name in made if not is_repeated(name))
 
 
 def _varying(part: Part) -> dict[str, Varying]:
@@ -103,9 +114,9 @@ class _Judge:
         return Verdict(
             differences=tuple(differences[:_MOST_DIFFERENCES]),
             largest=self._largest,
-            gradients=sum(len(each.gradients) for each in self._before.values()),
+            gradients=_gradients(self._before),
             zero_gradients=self._zero_gradients,
-            raising=sum(bool(self._before[name].raised) for name in self._compiled or ()),
+            raising=_raising(self._before, self._compiled or {}),
         )
 
     def _differences(self) -> Iterator[Difference]:

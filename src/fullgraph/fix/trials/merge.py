@@ -137,7 +137,9 @@ def _compiles(events: Iterable[Event]) -> dict[str, object]:
         elif isinstance(event, Graph):
             done.setdefault(event.compile, []).append((event.root, event.ops))
         elif isinstance(event, Break):
-            done.setdefault(event.compile, []).append((event.reasons, event.stack.frames[-event.stack.traced :]))
+            done.setdefault(event.compile, []).append(
+                (event.reasons, event.stack.frames[-event.stack.traced :])
+            )
     return {compile_: tuple(map(repr, what)) for compile_, what in done.items()}
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from fullgraph.fix.model import TrialRequest, TrialResult, Verdict
 from fullgraph.fix.trials.merge import merged_results, with_verdict
 
+_REPEATED = ", time "
 # The number under which the outcomes of the original program are kept.
 _REFERENCE = 0
 
@@ -50,6 +51,16 @@ class Part(Struct, frozen=True):
     def path(self, name: str) -> Path:
         """Return a file of this part."""
         return Path(self.folder) / f"{self.number}-{self.call}-{name}"
+
+
+def repeated_name(name: str, time: int) -> str:
+    """Return the name of a recorded call that is made again."""
+    return f"{name}{_REPEATED}{time}"
+
+
+def is_repeated(name: str) -> bool:
+    """Return whether a name is that of a recorded call that is made again."""
+    return _REPEATED in name
 
 
 def run_trial(runner: TrialRunner, request: TrialRequest) -> TrialResult:
