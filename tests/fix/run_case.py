@@ -86,8 +86,6 @@ class LocalTrialRunner:
     It does what forks do, without copying the memory of this process for each trial.
     """
 
-    reruns_program = False
-
     def __init__(self, recorder: CallRecorder, folder: Path) -> None:
         self._recorder = recorder
         self._folder = folder

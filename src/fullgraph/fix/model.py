@@ -285,6 +285,8 @@ class EndedTrial(Struct, frozen=True):
 
     number: int
     parts: tuple[tuple[int, bool], ...]
+    # Whether it ran in the process of the program and left a trace there.
+    left_trace: bool = False
 
 
 def with_number(request: TrialRequest, number: int) -> TrialRequest:

@@ -22,6 +22,7 @@ from fullgraph.fix.record.recorder import (
     RecordedCall,
     recorded_call,
 )
+from fullgraph.fix.record.snapshot import Snapshot
 
 # Of all kinds together.
 _MOST_CALLS = 12
@@ -104,6 +105,7 @@ class CheckpointRecorder(CallRecorder):
         self.calls.append(call)
         maker = self.checkpoints
         if maker is None or not maker.is_possible(self):
+            call.snapshot = Snapshot([target.original], [target.state])
             return call
         if maker.has_room():
             maker.make(self, call)

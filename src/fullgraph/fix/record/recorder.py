@@ -22,6 +22,7 @@ from torch.utils import _pytree as pytree
 
 from fullgraph.fix.record.intercept import intercept_compile
 from fullgraph.fix.record.reachable import reachable_modules
+from fullgraph.fix.record.snapshot import Snapshot
 
 # More calls with inputs of the same kind would not test anything new.
 _MOST_CALLS = 6
@@ -117,11 +118,15 @@ class RecordedCall:
     training: tuple[bool, ...] = ()
     # Identifies the lines that ran; empty if they are not known.
     path: str = ""
+    # What the function could reach, if the process cannot be forked.
+    snapshot: Snapshot | None = None
     # Counts the recorded calls of the program from 1; 0 if there is only one.
     number: int = 0
 
-    def restore_modes(self) -> None:
-        """Put the modules of the target into the modes of the call."""
+    def restore(self) -> None:
+        """Put the modules into the modes of the call, and what is in its snapshot back."""
+        if self.snapshot is not None:
+            self.snapshot.restore()
         parts = parts_of(self.target)
         if len(parts) == len(self.training):
             for part, training in zip(parts, self.training, strict=True):

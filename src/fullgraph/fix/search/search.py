@@ -76,8 +76,6 @@ class FixSearch:
         started = time.monotonic()
         baseline = run_trial(self._runner, TrialRequest("reference"))
         require_deterministic(baseline)
-        if self._runner.reruns_program:
-            require_deterministic(run_trial(self._runner, TrialRequest("trial", varied=False)))
         seconds = time.monotonic() - started
         self._trial_seconds = max(_TRIAL_SECONDS, 3 * seconds)
         self._runs_varied = baseline.cpu_seconds < _CHEAP_SECONDS

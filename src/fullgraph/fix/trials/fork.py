@@ -112,9 +112,11 @@ def execute_forked(request: TrialRequest, recorder: CallRecorder, part: Part) ->
     result_file(part).write_bytes(_executed(request, recorder, part, run_in_fork))
 
 
-def execute_here(request: TrialRequest, recorder: CallRecorder, part: Part) -> None:
+def execute_here(
+    request: TrialRequest, recorder: CallRecorder, part: Part, isolate: Isolate = run_here
+) -> None:
     """Execute a part of a request in this process, and write its result."""
-    result_file(part).write_bytes(_executed(request, recorder, part, run_here))
+    result_file(part).write_bytes(_executed(request, recorder, part, isolate))
 
 
 def _executed(request: TrialRequest, recorder: CallRecorder, part: Part, isolate: Isolate) -> bytes:
@@ -133,8 +135,6 @@ def _executed(request: TrialRequest, recorder: CallRecorder, part: Part, isolate
 
 class ForkTrialRunner:
     """Runs trials of calls that were recorded in this process."""
-
-    reruns_program = False
 
     def __init__(self, recorder: CallRecorder) -> None:
         self._recorder = recorder

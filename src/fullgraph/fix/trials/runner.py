@@ -23,11 +23,6 @@ _REFERENCE = 0
 class TrialRunner(Protocol):
     """Runs trials side by side, as `concurrent.futures` does."""
 
-    @property
-    def reruns_program(self) -> bool:
-        """Whether each trial runs the program again; it must be deterministic then."""
-        ...
-
     def submit(self, request: TrialRequest) -> int:
         """Start a trial; return the number that `result` takes."""
         ...

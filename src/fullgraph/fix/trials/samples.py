@@ -42,9 +42,9 @@ def samples_of(recorder: CallRecorder, *, varies: bool = True) -> list[Sample]:
 
 @contextmanager
 def call_restored(call: RecordedCall) -> Iterator[None]:
-    """Put the modules of a call into its modes, and restore their state after the block."""
+    """Put the modules of a call into the state of the call; restore theirs after the block."""
     with state_restored(call.target):
-        call.restore_modes()
+        call.restore()
         yield
 
 

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
     """Record the program, then serve requests until the pipe is closed."""
     requests, replies, folder, *target = arguments
     end_with_parent()
-    judge = JudgeProcess.forked()
+    judge = JudgeProcess.forked() if hasattr(os, "fork") else JudgeProcess.spawned()
     pipes = (int(requests), int(replies))
     checkpoints = Checkpoints(can_fork=_can_fork, private=(*pipes, *judge.descriptors))
     recorder = CheckpointRecorder(checkpoints=checkpoints)
@@ -117,6 +117,7 @@ class Server:
         # The parts of each request that have not been judged, and all of its parts.
         self._waiting: dict[int, tuple[TrialRequest, set[Part], list[Part]]] = {}
         self.can_fork = True
+        self._left_trace = False
 
     def prepare(self) -> None:
         """Import what trials need; the program has run."""
@@ -129,6 +130,10 @@ class Server:
         preload_compiler(gradients=self._recorder.needs_gradients())
         index_functions()
         self._by_call = self._checkpoints.of(self._recorder.calls)
+        if not self.can_fork:
+            from fullgraph.fix.trials.process_state import ProcessState
+
+            self._state = ProcessState(self._recorder)
 
     def serve(self) -> None:
         """Run requests until the client closes its pipe."""
@@ -199,7 +204,9 @@ class Server:
     def _execute_here(self, request: TrialRequest, recorder: CallRecorder, part: Part) -> None:
         from fullgraph.fix.trials.fork import execute_here
 
-        execute_here(request, recorder, part)
+        execute_here(request, recorder, part, self._state.isolate)
+        self._state.restore()
+        self._left_trace = self._left_trace or not self._state.is_restored()
         self._judge.start(part, request)
 
     def _ended_parts(self, readable: set[int]) -> Iterator[Part]:
@@ -224,7 +231,8 @@ class Server:
         left.discard(part)
         if not left:
             del self._waiting[part.number]
-            self.reply(EndedTrial(part.number, tuple((each.call, each.varies) for each in parts)))
+            ran = tuple((each.call, each.varies) for each in parts)
+            self.reply(EndedTrial(part.number, ran, self._left_trace))
 
     def reply(self, message: Struct) -> None:
         """Write a line to the client."""
