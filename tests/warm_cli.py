@@ -43,8 +43,8 @@ class ForkedProcess:
         self.returncode: int | None = None
         self.stdin: IO[bytes] | None = None
         self.stdout: IO[bytes] | None = None
-        self._process = os.fork()
-        if self._process == 0:
+        self.pid = os.fork()
+        if self.pid == 0:
             _run_and_leave(function, files)
 
     @classmethod
@@ -67,7 +67,7 @@ class ForkedProcess:
     def poll(self) -> int | None:
         """Return the exit code; None while the process runs."""
         if self.returncode is None:
-            ended, status = os.waitpid(self._process, os.WNOHANG)
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
             if ended:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
@@ -83,11 +83,11 @@ class ForkedProcess:
 
     def terminate(self) -> None:
         """Ask the process to end."""
-        os.kill(self._process, signal.SIGTERM)
+        os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """End the process."""
-        os.kill(self._process, signal.SIGKILL)
+        os.kill(self.pid, signal.SIGKILL)
 
 
 def _run_and_leave(function: Callable[[], object], files: Sequence[IO[bytes]]) -> NoReturn:
@@ -155,7 +155,7 @@ def _replay(command: Sequence[str]) -> None:
     zygote.main()
 
 
-def _start_server(
+def start_server(
     runner: ProgramTrialRunner, *how: str, pass_fds: tuple[int, ...] = ()
 ) -> ForkedProcess:
     """Start what records a program and tries fixes; replaces `ProgramTrialRunner._start`."""
@@ -215,7 +215,7 @@ class _Command:
         this_process.cache_clear()
         os.environ.clear()
         os.environ.update(self._environment)
-        ProgramTrialRunner._start = _start_server  # type: ignore[assignment,method-assign]
+        ProgramTrialRunner._start = start_server  # type: ignore[assignment,method-assign]
         process._run_passing_signals = _run_program  # type: ignore[assignment]
         subprocess.Popen = start_process  # type: ignore[assignment,misc]
         main()
