@@ -69,6 +69,10 @@ def test_texts_and_annotations_have_no_mutants(source: str) -> None:
     assert changes(source) == set()
 
 
+def test_none_does_not_replace_false() -> None:
+    assert changes("def f():\n    return False") == {("False", "True")}
+
+
 def test_a_mutant_changes_only_its_own_text() -> None:
     source = "é = 'ü'; a = b == c  # why\n"
     mutant = mutants_of(source, "m.py")[0]
