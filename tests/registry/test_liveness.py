@@ -65,10 +65,12 @@ def test_reads_texts_that_the_registry_lacks() -> None:
         ('_unimplemented_v2("a", "b")', ["a"]),
         ('reunimplemented("a")', []),
         ("unimplemented()", []),
-        ('def f():\n    k = "a"\n    def g():\n        k = "b"\n    unimplemented(gb_type=k)', ["a"]),
+        ('def f():\n    k = "a"\n    def g():\n        k = "b"\n    unimplemented(gb_type=k)',
+         ["a"]),
         ('k = "a"\nclass C:\n    k = "b"\n    def f(self):\n        unimplemented(gb_type=self.k)',
          ["b"]),
-        ('class C:\n    k: str = "a"\n    def f(cls):\n        unimplemented(gb_type=cls.k)', ["a"]),
+        ('class C:\n    k: str = "a"\n    def f(cls):\n        unimplemented(gb_type=cls.k)',
+         ["a"]),
         ('class C:\n    k = "a"\ndef f(x):\n    unimplemented(gb_type=x.k)', ["{x.k}"]),
         ('def f(k):\n    try:\n        k = "a"\n    except E:\n        k = "b"\n'
          '    unimplemented(gb_type=k)', ["a", "b"]),
@@ -153,7 +155,7 @@ def test_a_type_belongs_to_the_entries_that_have_it(
     }
     call = Call(CallSite("x.py", 1, "f"), (type_,), "written", (explanation,), ())
     sites, unmapped = map_calls([call, call], entries)
-    assert sites == {identifier: (call.site,) for identifier in found}
+    assert sites == dict.fromkeys(found, (call.site,))
     assert [(each.type, each.site) for each in unmapped] == (
         [] if found else [(type_, call.site)] * 2
     )
