@@ -126,13 +126,17 @@ def breaks() -> list[Session]:
         broken("0/0", FORWARD, "Tried again", frame(12, column=3)),
         broken("0/0", FORWARD, "Tried again", frame(12, column=5), outcome="cut", attempt=1),
         Graph("0/0", FORWARD, 3, "inductor"), Graph("0/0", FORWARD, 0, "inductor"),
-        Compile("0/0", FORWARD, seconds=1.25, counted_breaks=1, counted_graphs=2, counted_ops=3),
+        Compile("0/0", FORWARD, seconds=1.2503, counted_breaks=1, counted_graphs=2, counted_ops=3),
         broken("2/0", REST, "", frame(20), frame(13), reason=asked),
         Compile("2/0", REST, seconds=0.25, nested=True, counted_breaks=1),
         clock, Compile("1/0", STEP, outcome="skipped", error="skipped"),
         broken("3/0", BLOCK, "Library", frame(21), hub, inside, traced=2, outcome="raised"),
         broken("3/1", BLOCK, "Library", frame(22), wrapped, hub, inside, traced=2),
         broken("3/2", BLOCK, "Library", Frame(LAYERS, 9, "layer"), hub, inside, outcome="skipped"),
+        # torch's code that two lines of the user lead to.
+        broken("9/0", STEP, "Inside torch", frame(23), wrapped, traced=2),
+        broken("9/1", STEP, "Inside torch", frame(24), wrapped, traced=2),
+        broken("9/2", STEP, "Inside torch", frame(24), wrapped, traced=2),
         Compile("3/0", BLOCK, error="raised"), Compile("3/1", BLOCK),
         broken("4/0", STEP, "Generated", Frame("<string>", 2, "one")),
         broken("4/0", STEP, "Generated", Frame("<string>", 2, "two")),
@@ -157,7 +161,8 @@ def breaks() -> list[Session]:
         Problem("", command=("/usr/bin/python3", "-c", "import x\nprint('a b')")),
         Problem("", command=("C:\\python.exe", "work.py")),
         Problem("", command=("C:\\python.exe", "work.py")),
-        Problem("", command=("python", "x" * 120)), Graph("0/0", FORWARD, 7, changed_ops=1),
+        # With and without room for the whole command.
+        *(Problem("", command=("python", "x" * length)) for length in (93, 94)), Graph("0/0", FORWARD, 7, changed_ops=1),
     )  # fmt: skip
     runner = header(0, role="runner", command=("train.py", "--lr", "1"), torch="")
     return [
@@ -265,7 +270,8 @@ def recompiles() -> list[Session]:
         # What changed together: the change that explains other recompiles is the reason.
         recompiled("0/1", FORWARD, failed("0/0", x[0], y, guards=3), dynamic=True),
         recompiled("0/2", FORWARD, failed("0/1", x[1]), failed("0/0", x[0], mode)),
-        recompiled("0/3", FORWARD, failed("0/2", one), caller=frame(61, "main")),
+        recompiled("0/3", FORWARD, failed("0/2", one), caller=frame(61, "main"), instances=1,
+                   wrappers=1),
         Compile("0/1", FORWARD, seconds=0.5), Compile("0/2", FORWARD, seconds=0.25),
         *(recompiled(f"1/{n + 1}", STEP, failed(f"1/{n}", each), instances=3, wrappers=2)
           for n, each in enumerate(k[:2])),
@@ -404,6 +410,8 @@ def guards() -> list[Session]:
         Guards("1/0", STEP, 2e-8, None, timed[1:]),
         Guards("2/0", inner, None, None, timed),
         Guards("3/0", REST),
+        Guards("4/0", BLOCK, None, None, timed[:1]),
+        Guards("5/0", LAYER, 2.2e-8, None, timed[:1]),
         Sizes("2/0", inner, (DynamicSize("L['x']", "x", 0, "automatic", 9, 8),)),
     )
 
