@@ -162,7 +162,8 @@ def breaks() -> list[Session]:
         Problem("", command=("C:\\python.exe", "work.py")),
         Problem("", command=("C:\\python.exe", "work.py")),
         # With and without room for the whole command.
-        *(Problem("", command=("python", "x" * length)) for length in (93, 94)), Graph("0/0", FORWARD, 7, changed_ops=1),
+        *(Problem("", command=("python", "x" * length)) for length in (93, 94)),
+        Graph("0/0", FORWARD, 7, changed_ops=1),
     )  # fmt: skip
     runner = header(0, role="runner", command=("train.py", "--lr", "1"), torch="")
     return [

@@ -103,7 +103,8 @@ def test_the_names_that_a_function_binds() -> None:
         "    def o(p): q = 1\n    async def r(): pass\n    class S: pass\n"
         "    t = lambda u: v\n    with w as x: pass\n"
         "    try: pass\n    except E as y: pass\n"
-        "    match z:\n        case [A, *B]: pass\n        case {**C}: pass\n        case D() as F: pass\n"
+        "    match z:\n        case [A, *B]: pass\n        case {**C}: pass\n"
+        "        case D() as F: pass\n"
         "    (G := 1)\n    del H\n"
     )
     assert [each.arg for each in arguments_of(node)] == ["a", "b", "d", "c", "e"]
