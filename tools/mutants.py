@@ -2,6 +2,7 @@
 
 `mutants_of` takes the source of a module and returns its mutants as edits of the text. Annotations,
 docstrings, messages and blocks for type checkers have no mutants: no test should notice those.
+`return False` is not replaced with `return None`, which is false as well, but with `return True`.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def _changes_of(node: ast.AST) -> Iterator[Change]:
             yield Change("constant", node, repr(value + 1))
         case ast.Subscript(slice=ast.Constant() as key):
             yield from _changed_strings([key])
-        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
+        case ast.Return(value=ast.expr() as value) if ast.unparse(value) not in ("None", "False"):
             yield Change("return", node, "return None")
         case _ if _can_be_deleted(node):
             assert isinstance(node, ast.stmt)

@@ -5,10 +5,11 @@
     python -m tools.mutate --report         print the score and the mutants that survived
 
 Each mutant is applied in a temporary copy of the project, where the test files that are closest to
-its module run until the first test fails. All tests of a package then run once, with all of its
-mutants that no close test noticed. If a test fails, it runs with each of them alone to find which
-one it notices. A mutant is caught when a test fails with it, or when a process needs much more CPU
-time than all of these tests need. Waiting for a busy machine does not count.
+its module run until the first test fails, and those that compare whole results. All tests of a
+package then run once, with all of its mutants that no close test noticed. If a test fails, it runs
+with each of them alone to find which one it notices. A mutant is caught when a test fails with it,
+or when a process needs much more CPU time than all of these tests need. Waiting for a busy machine
+does not count.
 Results are appended to a file of JSON lines; delete the file to start over.
 A survivor that behaves like the original is accepted with a reason in tools/accepted_mutants.toml.
 """
@@ -45,20 +46,42 @@ RESULTS = ROOT / "build" / "mutation.jsonl"
 
 # How many mutants of each package a sample has, and where the tests of that package are.
 SAMPLE = {"capture": 13, "analysis": 13, "fix": 16, "registry": 13, "site": 13}
-# It tests together what `capture` sees of writes and what `analysis` makes of it.
-WRITES = "tests/recompiles/test_writes.py"
+# `recompiles` runs what `capture` sees and what `analysis` makes of it.
 TESTS = {
-    "capture": ["tests/capture", "tests/analysis", "tests/model", WRITES],
-    "analysis": ["tests/analysis", "tests/render", "tests/capture", WRITES],
+    "capture": [
+        "tests/capture",
+        "tests/analysis",
+        "tests/model",
+        "tests/recompiles",
+        "tests/commands/test_guards.py",
+        "tests/commands/test_output.py",
+        "tests/test_api.py",
+    ],
+    "analysis": [
+        "tests/analysis",
+        "tests/render",
+        "tests/capture",
+        "tests/recompiles",
+        "tests/commands/test_guards.py",
+    ],
     "fix": ["tests/fix", "tests/commands/test_fix.py", "tests/commands/test_purity.py"],
     "registry": [
         "tests/registry",
+        "tests/catalog/test_catalog.py",
+        "tests/render",
         "tests/commands/test_registry_command.py",
         "tests/commands/test_explain_command.py",
     ],
     "site": ["tests/site"],
 }
-# How many test files run with each mutant alone.
+# Tests that compare whole results of a package to the letter, so they are close to all of it.
+WHOLE = {
+    "capture": ["tests/capture/test_whole_session.py"],
+    "analysis": ["tests/analysis/test_whole_reports.py"],
+    "fix": ["tests/fix/source/test_inferred.py"],
+    "site": ["tests/site/test_expected_pages.py"],
+}
+# How many test files run with each mutant alone, and those with whole results.
 CLOSEST = 6
 # In seconds of CPU time of one process, and how much longer all of them may take, for a mutant
 # that waits for ever: for the closest test files, and for all tests of a package.
@@ -66,6 +89,8 @@ LIMIT_CLOSEST = 400.0
 LIMIT_PACKAGE = 2400.0
 WALL_FACTOR = 4
 _NO_TESTS_SELECTED = 5
+# What pytest says if it cannot start because a mutated module cannot be imported.
+_NOT_IMPORTED = "ImportError while loading conftest"
 # After so many failed tests, a run with several mutants stops: some of them are caught by then.
 _ENOUGH_FAILURES = 3
 CAUGHT = ("caught", "time limit")
@@ -191,7 +216,9 @@ class Copy:
             found = self.run_tests([mutant], [*tests, "-k", fixer, "--maxfail=1"], LIMIT_CLOSEST)
             if found.outcome in CAUGHT:
                 return found
-        return self.run_tests([mutant], [*tests[:CLOSEST], "--maxfail=1"], LIMIT_CLOSEST)
+        whole = WHOLE.get(package_of(mutant.file), [])
+        closest = dict.fromkeys([*whole, *tests[:CLOSEST]])
+        return self.run_tests([mutant], [*closest, "--maxfail=1"], LIMIT_CLOSEST)
 
     def run_package(self, mutants: list[Mutant], package: str) -> Outcome:
         """Run all tests of a package with several mutants of it at once."""
@@ -213,7 +240,7 @@ class Copy:
             outcome = "time limit"
         elif code in (0, _NO_TESTS_SELECTED):
             outcome = "survived"
-        elif code in (1, 2, 3) or code < 0:
+        elif code in (1, 2, 3) or code < 0 or (mutants and _NOT_IMPORTED in output):
             outcome = "caught"
         else:
             sys.exit(f"pytest could not run the tests (exit code {code}):\n{output}")

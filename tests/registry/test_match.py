@@ -231,3 +231,127 @@ def test_a_type_inside_a_word_is_none() -> None:
 @given(st.text())
 def test_any_text_can_be_looked_up(text: str) -> None:
     Matcher(read_registry(registry_bytes(), "here")).find(text)
+
+
+# Small registries, whose every answer is known
+
+
+def matcher_of(**entries: tuple[str, str, str, tuple[str, ...]]) -> Matcher:
+    """Return a matcher of entries with one wording each: type, explanation, context and hints."""
+    return Matcher(
+        {
+            name: (Wording(type_, context, explanation, hints),)
+            for name, (type_, explanation, context, hints) in entries.items()
+        }
+    )
+
+
+FEW = matcher_of(
+    GB0001=("Cannot juggle", "The tracer never learned to juggle {thing}.", "", ("Drop it now.",)),
+    GB0002=("Cannot juggle balls", "The tracer has no hands for {a} and {b}.", "", ()),
+    GB0003=("Missing {name} slot", "", "the slot {x} of this class is not there", ()),
+    GB0004=("Sock", "", "", ("Look for it in the other drawer.", "Ask somebody who is taller.")),
+    GB0005=("Another sock", "", "", ("Ask somebody who is taller.",)),
+    GB0006=("{msg}", "", "", ()),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # Of two types that fit, the longer one.
+        ("it says Cannot juggle balls today", [("GB0002", "type")]),
+        ("Cannot juggle balls\n  Explanation: x", [("GB0002", "type")]),
+        ("Cannot juggle; then Cannot juggle balls", [("GB0001", "type"), ("GB0002", "type")]),
+        ("Cannot juggle, again: Cannot juggle", [("GB0001", "type")]),
+        ("Cannot jugglers", []),
+        # A type with a value in it, in prose and in a message.
+        ("Missing __len__ slot", [("GB0003", "type")]),
+        ("Unsupported: Missing __len__ slot\n Explanation: nothing", [("GB0003", "type")]),
+        # A type that is too short counts in a message only.
+        ("a Sock was lost", []),
+        ("Sock\n  Explanation: -", [("GB0004", "type")]),
+        # Explanations with other values, but with their parts in order.
+        ("The tracer has no hands for 1 and 2.", [("GB0002", "explanation")]),
+        ("and . The tracer has no hands for", []),
+        # Hints that one entry has; a shared one says nothing.
+        ("Look for it in the other drawer.", [("GB0004", "hint")]),
+        ("Ask somebody who is taller.", []),
+        ("Drop it now.", []),
+        ("the slot 7 of this class is not there", [("GB0003", "context")]),
+        # A type wins over an id, and an id over nothing.
+        ("GB0002: Cannot juggle", [("GB0001", "type")]),
+        ("GB0004 GB0002 gb0004", [("GB0004", "id"), ("GB0002", "id")]),
+        ("AGB0004 GB00041", []),
+        ("https://example.org/gb/gb0005.html", [("GB0005", "link")]),
+    ],
+)
+def test_an_answer_names_the_entry_and_how_it_was_found(
+    text: str, found: list[tuple[str, str]]
+) -> None:
+    answer = [(each.candidates[0].id, each.candidates[0].by) for each in FEW.find(text)]
+    assert answer == found
+
+
+def test_an_explanation_that_mentions_the_type_of_another_entry_is_not_about_it() -> None:
+    matcher = matcher_of(
+        GB0001=("Cannot juggle", "It said so.", "", ()),
+        GB0002=("Lost sock", "This came after Cannot juggle in the list of breaks.", "", ()),
+    )
+    (found,) = matcher.find("This came after Cannot juggle in the list of breaks.")
+    assert [(each.id, each.by) for each in found.candidates] == [("GB0002", "explanation")]
+    (found,) = matcher.find("This came after Cannot juggle")
+    assert [(each.id, each.by) for each in found.candidates] == [("GB0001", "type")]
+
+
+def test_the_longest_explanation_that_fits_wins_and_equal_ones_are_all_shown() -> None:
+    same = "One explanation for two entries."
+    matcher = matcher_of(
+        GB0001=("First", same, "", ()),
+        GB0002=("Second", same, "", ()),
+        GB0003=("Third", same + " And more.", "", ()),
+    )
+    (found,) = matcher.find(same)
+    assert [each.id for each in found.candidates] == ["GB0001", "GB0002"]
+    assert found.ambiguous
+    (found,) = matcher.find(same + " And more.")
+    assert [each.id for each in found.candidates] == ["GB0003"]
+    assert not found.ambiguous
+
+
+def test_a_link_or_the_fields_decide_between_entries_of_one_type() -> None:
+    matcher = matcher_of(
+        GB0001=("Same name", "", "", ("Put it down.", "Walk away.")),
+        GB0002=("Same name", "", "", ("Put it down.",)),
+        GB0003=("Same name", "", "", ()),
+    )
+
+    def ids(text: str) -> list[str]:
+        (found,) = matcher.find(f"Same name\n  Explanation:\n{text}")
+        return [each.id for each in found.candidates]
+
+    assert ids("") == ["GB0001", "GB0002", "GB0003"]
+    assert ids("  Hint: Put it down.\n  Hint: Walk away.") == ["GB0001"]
+    assert ids("  Hint: Put it down.") == ["GB0001", "GB0002"]
+    assert ids("see https://x.y/gb/gb0003.html") == ["GB0003"]
+    assert ids("  Hint: Put it down. https://x.y/gb/gb0002.html") == ["GB0002"]
+
+
+def test_the_newest_wording_with_a_type_comes_first() -> None:
+    old, new = Wording("Same name", "", "", ()), Wording("Other name", "", "", ())
+    matcher = Matcher({"GB0001": (new, old), "GB0002": (old,)})
+    (found,) = matcher.find("Same name")
+    assert [(each.id, each.wording) for each in found.candidates] == [("GB0002", 0), ("GB0001", 1)]
+
+
+def test_a_prefix_inside_of_a_line_is_removed_and_words_after_it_begin() -> None:
+    prefix = "[rank1]:V1116 00:01:58.989000 4463 torch/_dynamo/x.py:1759] [5/0] [__graph_breaks] "
+    plain = "it says Cannot juggle balls today"
+    assert FEW.find(prefix + plain) == FEW.find(plain)
+    assert FEW.find(f"{prefix}first line\n{prefix}Cannot juggle\n{prefix}Missing x slot\n") == (
+        *FEW.find("Cannot juggle"),
+        *FEW.find("Missing x slot"),
+    )
+    # Without the prefix, the words of two lines do not make one.
+    assert FEW.find(f"Cannot jugg\n{prefix}le balls")[0].candidates[0].id == "GB0002"
+    assert FEW.find(f"XCannot\n{prefix}juggle") == ()

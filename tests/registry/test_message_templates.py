@@ -7,11 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullgraph.registry import message_templates as templates
+from fullgraph.registry.entries import Wording
 from fullgraph.registry.message_templates import (
     CLOSE,
     OPEN,
+    has_placeholders,
     is_unevaluated,
+    is_unevaluated_type,
     joined_hints,
+    lacks_text,
     literals,
     readable,
     readable_type,
@@ -40,6 +44,30 @@ from fullgraph.registry.sources import require_installed
         ("an open { stays", "an open { stays"),
         ("f(x) is a call in a sentence", "f(x) is a call in a sentence"),
         ("", ""),
+        # Names without their underscores and suffixes.
+        ("{_private} {other_vt} {name_str} {x_var} {k}", "‹private› ‹other› ‹name› ‹x› ‹key›"),
+        ("{self} {vt}", "‹object› ‹value›"),
+        ("{_}", "‹value›"),
+        ("{fn.__name__} of {code.co_name} in {a.b_str}", "‹fn› of ‹code› in ‹b›"),
+        # Expressions are named after what they are about.
+        ("{type(self)} or {typestr()}", "‹type› or ‹type›"),
+        ("{len(a)} {len(self.items)}", "‹number of a› ‹number of items›"),
+        ("{getattr(a, b)} {getattr(a)} {a.getattr(b)}", "‹b› ‹a› ‹getattr›"),
+        ("{', '.join(names)} {names.join(a)}", "‹names› ‹a›"),
+        ("{str(e)!r} {repr(a.b)} {x.debug_repr()}", "‹error› ‹b› ‹x›"),
+        ("{make_node()} {obj.get_name()} {_is_ok(x)} {_()}", "‹node› ‹name› ‹ok› ‹value›"),
+        ("{[f(x) for x in args]} {(f(x) for x in args)}", "‹args› ‹args›"),
+        ("{a[0]} {a + b} {a if b else c} {1 + 2} {not a}", "‹a› ‹a› ‹b› ‹value› ‹a›"),
+        ("{lambda: 1} {x=} {size:>{width}}", "‹value› ‹x› ‹size›"),
+        ("{} {1} {(1, 2)} {a b}", "{} {1} {(1, 2)} {a b}"),
+        ("{a {b} c}", "{a ‹b› c}"),
+        ("{f({})} and }{c}", "‹f› and }‹c›"),
+        # Source instead of text.
+        ("a.b.c", "‹c›"),
+        ("name()", "name()"),
+        ('f"no {x}" + reason', "no ‹x›‹reason›"),
+        ("reason + a.b", "‹reason›‹b›"),
+        ("explain(a, b) ", "‹explain›"),
     ],
 )
 def test_readable(source: str, shown: str) -> None:
@@ -67,6 +95,26 @@ def test_a_hint_that_was_written_over_several_lines_is_one() -> None:
         "See this",
     )
     assert joined_hints(("", " ")) == ()
+    assert joined_hints(("Ends with a dot. ", "but goes on.", "See it")) == (
+        "Ends with a dot. but goes on.",
+        "See it",
+    )
+    assert joined_hints(("No space", "See {fn}")) == ("No space", "See ‹fn›")
+    assert joined_hints(("A ", "B ", "C")) == ("A B C",)
+
+
+def test_a_text_lacks_words_if_it_is_a_variable_or_has_no_hints() -> None:
+    def wording(explanation: str, *hints: str) -> Wording:
+        return Wording("T", "", explanation, hints)
+
+    assert lacks_text(wording("msg", "A hint."))
+    assert lacks_text(wording("It broke."))
+    assert not lacks_text(wording("It broke.", "A hint."))
+    assert not lacks_text(wording("", "A hint."))
+    assert is_unevaluated_type(readable_type("_gb_type"))
+    assert not is_unevaluated_type(readable_type("call of {name}"))
+    assert has_placeholders("call of ‹name›")
+    assert not has_placeholders("call of {name}")
 
 
 @given(st.text())

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
+import zipfile
 from base64 import b64encode
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from fullgraph.errors import RegistryError
 from fullgraph.folders import registry_cache_folder
 from fullgraph.registry import cache, download, sources
 from fullgraph.registry import package_index as index
+from fullgraph.registry import wheels as wheels_module
 from fullgraph.registry.download import Downloader, UnreachableError
 from fullgraph.registry.package_index import PipSettings, Wheel, best_wheel, pip_settings, wheels
 from fullgraph.registry.wheels import RangeFile, read_wheel
@@ -290,6 +293,31 @@ def test_certificates_that_cannot_be_read_are_named() -> None:
         Downloader(certificates="/no/such/file").get("https://127.0.0.1:9/")
 
 
+def test_what_was_received_is_counted_and_too_much_is_refused(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"0123456789"
+    site.pages["/part"], site.pages["/whole"] = ranged(data), whole(data, ETag="one")
+    downloader = Downloader()
+    reply = downloader.get(site.address("/whole"))
+    assert (reply.status, reply.data, reply.headers["etag"]) == (200, data, "one")
+    part = downloader.part(site.address("/part"), 2, 5)
+    assert part is not None
+    assert (part.status, part.data, downloader.transferred) == (206, b"234", 13)
+    # Nothing of the whole file is read if only a part is wanted.
+    assert downloader.part(site.address("/whole"), 2, 5) is None
+    assert downloader.transferred == 13
+    file = io.BytesIO()
+    downloader.save(site.address("/whole"), file)
+    assert (file.getvalue(), downloader.transferred) == (data, 23)
+    assert all(headers["Accept-Encoding"] == "identity" for _, headers in site.asked)
+    monkeypatch.setattr(download, "LARGEST_TEXT", len(data))
+    assert downloader.get(site.address("/whole")).data == data
+    monkeypatch.setattr(download, "LARGEST_TEXT", len(data) - 1)
+    with pytest.raises(UnreachableError, match=r"/whole is larger than 0 MB"):
+        downloader.get(site.address("/whole"))
+
+
 # Releases
 
 
@@ -379,6 +407,70 @@ def test_a_file_on_a_server_reads_like_a_local_one(site: Site) -> None:
     assert (file.read(4), len(site.asked)) == (data[8:12], before)
 
 
+def test_positions_in_a_file_on_a_server(site: Site) -> None:
+    data = bytes(range(100))
+    site.pages["/x.whl"] = ranged(data)
+    url = site.address("/x.whl")
+    file = RangeFile(url, Downloader(), "bytes 90-99/100", data[90:])
+    assert file.seekable()
+    assert (file.seek(10), file.seek(5, io.SEEK_CUR), file.seek(-7, io.SEEK_END)) == (10, 15, 93)
+    assert (file.read(3), file.tell(), file.read(None), file.tell()) == (
+        data[93:96],
+        96,
+        data[96:],
+        100,
+    )
+    assert (file.seek(-200, io.SEEK_END), file.read(2)) == (0, data[:2])
+    assert file.seek(120) == 120
+    assert (file.read(), file.tell()) == (b"", 120)
+    # The end of the file is there, so a part that reaches into it is asked for up to it.
+    file.seek(85)
+    assert file.read(10) == data[85:95]
+    assert site.asked[-1][1]["Range"] == "bytes=85-89"
+    with pytest.raises(UnreachableError, match="does not send its length"):
+        RangeFile(url, Downloader(), "bytes 90-99/*", data[90:])
+    site.pages["/x.whl"] = ranged(data[:40])
+    file.seek(30)
+    with pytest.raises(UnreachableError, match="did not send the requested part"):
+        file.read(20)
+    site.pages["/x.whl"] = whole(data)
+    with pytest.raises(UnreachableError, match="did not send the requested part"):
+        file.read(20)
+
+
+def test_parts_that_are_near_each_other_are_one_request(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wheels_module, "_GAP", 5)
+    data = bytes(range(100))
+    site.pages["/x.whl"] = ranged(data)
+    file = RangeFile(site.address("/x.whl"), Downloader(), "bytes 95-99/100", data[95:])
+    file.prefetch([(40, 10), (10, 5), (20, 2), (21, 7), (50, 1), (57, 3), (94, 50)])
+    asked = [headers["Range"] for _, headers in site.asked]
+    assert asked == ["bytes=10-27", "bytes=40-50", "bytes=57-59", "bytes=94-94"]
+    file.seek(12)
+    assert file.read(10) == data[12:22]
+    assert len(site.asked) == 4
+
+
+def test_a_wheel_without_a_registry_is_refused_and_only_dynamo_is_read(tmp_path: Path) -> None:
+    def wheel(**files: str) -> str:
+        with zipfile.ZipFile(tmp_path / "x.whl", "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        return str(tmp_path / "x.whl")
+
+    registry = "torch/_dynamo/graph_break_registry.json"
+    others = {"torch/_dynamo/notes.txt": "", "torch/_inductor/x.py": "", "torch/_dynamo.py": "",
+              "torch/_dynamo/other.json": "", "torch/_dynamo/a/b.py": "1"}  # fmt: skip
+    found = read_wheel(wheel(**others, **{registry: "{}"}), Downloader())
+    assert found == {registry: b"{}", "torch/_dynamo/a/b.py": b"1"}
+    with pytest.raises(RegistryError, match=r"x\.whl has no registry; use torch 2\.8 or later"):
+        read_wheel(wheel(**others), Downloader())
+    with pytest.raises(RegistryError, match="cannot read"):
+        read_wheel(str(tmp_path / "no.whl"), Downloader())
+
+
 def test_an_index_in_json(site: Site) -> None:
     files = [{"filename": NAME, "url": f"../../files/{NAME}", "hashes": {}}]
     page = json.dumps({"name": "torch", "files": files}).encode()
@@ -412,6 +504,64 @@ def test_the_cheapest_wheel() -> None:
     assert best_wheel([linux, mac, here], "2.99.1") == here
     with pytest.raises(RegistryError, match="no wheel of torch 2"):
         best_wheel([linux], "2.98.0")
+
+
+def test_only_wheels_of_final_torch_releases_are_taken(tmp_path: Path) -> None:
+    names = (
+        "torch-2.99.1-cp311-cp311-linux_x86_64.whl", "torch-2.99.1+cpu-cp311-cp311-win_amd64.whl",
+        "torch-2.99.1a0-cp311-cp311-linux_x86_64.whl", "torch-2.7.1-cp311-cp311-linux_x86_64.whl",
+        "torchvision-2.99.1-cp311-cp311-linux_x86_64.whl", "torch-2.99.1.whl", "torch.tar.gz",
+        "torch-2.98.0-cp311-cp311-manylinux_2_28_x86_64.manylinux2014_x86_64.whl",
+    )  # fmt: skip
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    found = wheels(PipSettings(indexes=(), find_links=(str(tmp_path),)), Downloader())
+    assert {(each.release, each.platform) for each in found} == {
+        ("2.99.1", "win_amd64"),
+        ("2.98.0", "manylinux2014_x86_64.manylinux_2_28_x86_64"),
+        ("2.99.1", "linux_x86_64"),
+    }
+    with pytest.raises(UnreachableError, match="pip has neither an index nor find-links"):
+        wheels(PipSettings(indexes=()), Downloader())
+    # One index that cannot be reached does not hide the others.
+    settings = PipSettings(indexes=("http://127.0.0.1:9",), find_links=(str(tmp_path),))
+    assert wheels(settings, Downloader()) == found
+
+
+def test_the_platform_with_the_smallest_wheel_comes_first() -> None:
+    names = ("macosx_14_0_arm64", "macosx_10_9_x86_64", "win_amd64", "linux_x86_64")
+    found = [Wheel("2.99.1", name, f"https://x.y/{name}.whl") for name in names]
+    for position in range(len(found)):
+        assert best_wheel(reversed(found[position:]), "2.99.1") == found[position]
+
+
+def test_later_settings_of_pip_win_and_damaged_ones_are_left_out() -> None:
+    lines = [
+        ":env:.index-url='https://env.example'", "download.index-url='https://download.example'",
+        "global.index-url='https://global.example'", "install.cert='/a'", "global.cert='/b'",
+        "download.cert='/c'", "freeze.proxy='p'", "global.proxy", "global.no-index='1'",
+        "global.find-links=damaged", "global.timeout=60",
+    ]  # fmt: skip
+    assert index._merged(lines) == {
+        "index-url": "https://env.example", "cert": "/c", "no-index": "1", "timeout": "60",
+    }  # fmt: skip
+
+
+def test_variables_of_pip_are_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(index, "_pip_command", list)
+    assert pip_settings() == PipSettings(indexes=("https://pypi.org/simple",))
+    values = {"INDEX_URL": "https://a.b", "EXTRA_INDEX_URL": "https://c.d https://a.b",
+              "FIND_LINKS": "/x /y", "CERT": "/cert", "PROXY": "proxy"}  # fmt: skip
+    for name, value in values.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    assert pip_settings() == PipSettings(
+        ("https://a.b", "https://c.d"), ("/x", "/y"), "/cert", "proxy"
+    )
+    for value, none in (("0", False), ("True", True), ("on", True), ("no", False)):
+        monkeypatch.setenv("PIP_NO_INDEX", value)
+        assert (pip_settings().indexes == ()) is none
 
 
 def test_what_pip_is_configured_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 from msgspec import json
 
+from fullgraph.errors import RegistryError
 from fullgraph.installed_torch import FILE, release_of, torch_folder, torch_version
 from fullgraph.registry.taxonomy import (
     CATEGORIES,
     USER_REQUESTED,
     advice_for,
+    category_named,
     category_of,
     counts,
     deciding_rule,
     fixability_of,
+    is_category,
     page_of,
     title_of,
 )
@@ -245,3 +248,97 @@ def test_the_code_in_the_pages_runs() -> None:
     for name, block in blocks:
         torch._dynamo.reset()
         exec(compile(block, f"{name}.md", "exec"), {"__name__": name})
+
+
+def test_a_category_is_found_by_its_name_and_by_no_earlier_one() -> None:
+    assert category_named("limits") == next(each for each in CATEGORIES if each.name == "limits")
+    assert [is_category(name) for name in ("limits", "effects", "nonsense")] == [True, True, False]
+    with pytest.raises(RegistryError, match="effects was renamed; use side-effects"):
+        category_named("effects")
+    with pytest.raises(RegistryError, match="did you mean autograd"):
+        category_named("autograds")
+    with pytest.raises(RegistryError, match="use one of data-dependent, "):
+        category_named("qqq")
+
+
+EAGER = "The program has an error when running in eager mode."
+BUG = "This is likely to be a Dynamo bug."
+SETTING = "Set torch._dynamo.config.capture_scalar_outputs = True."
+LOGGERS = "Use torch._dynamo.config.reorderable_logging_functions."
+ENVIRONMENT = "Set TORCHDYNAMO_DISABLE_GUARDS=1."
+NO_FAKE = "There was no fake impl registered for a::b"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "category", "hints", "explanation", "expected"),
+    [
+        # The category decides without a hint that says more.
+        (None, "data-dependent", (), "", ("yes", "local rewrite", False)),
+        (None, "data-dependent", (LOGGERS,), "", ("yes", "local rewrite", False)),
+        (None, "data-dependent", ("Look.", SETTING), "", ("yes", "one line", False)),
+        (None, "data-dependent", (ENVIRONMENT,), "", ("yes", "one line", False)),
+        (None, "limits", (EAGER,), "", ("yes", "local rewrite", True)),
+        (None, "data-dependent", (BUG, SETTING), "", ("no", "not by you", False)),
+        # An error in the program is the user's, whatever the hint says.
+        (None, "eager-errors", (BUG,), "", ("yes", "local rewrite", True)),
+        (None, "eager-errors", (), NO_FAKE, ("yes", "local rewrite", False)),
+        (None, "user-requested", (BUG,), "", ("yes", "one line", False)),
+        # The tables of ids win.
+        ("GB0040", "limits", (BUG,), "", ("yes", "one line", False)),
+        ("GB0065", "limits", (), "", ("sometimes", "local rewrite", False)),
+        ("GB0102", "limits", (), "", ("sometimes", "restructure", False)),
+        ("GB0200", "limits", (SETTING,), "", ("no", "not by you", False)),
+        ("GB0184", "limits", (EAGER,), "", ("yes", "local rewrite", False)),
+        ("GB0049", "data-dependent", (), "", ("yes", "local rewrite", True)),
+    ],
+)
+def test_id_hints_and_category_decide_who_can_fix_a_break(
+    identifier: str | None,
+    category: str,
+    hints: tuple[str, ...],
+    explanation: str,
+    expected: tuple[str, str, bool],
+) -> None:
+    found = facts.derive_fixability(identifier, category_named(category), hints, explanation)
+    assert found == expected
+
+
+def test_the_table_of_counts_keeps_other_releases_and_sorts_them() -> None:
+    head, tail = f"before\n{counts.START}\n", f"{counts.END}\nafter\n"
+    assert counts.read_table(head + tail) == {}
+    columns = {(2, 10): {"limits": 3, "all": 5}, (2, 9): {"limits": 2, "python": 1, "all": 3}}
+    document = counts.write_table(head + tail, columns)
+    lines = document.splitlines()
+    assert (lines[0], lines[-1]) == ("before", "after")
+    assert lines[2] == "| category | 2.9 | 2.10 |"
+    assert lines[3] == "| --- | ---: | ---: |"
+    assert "| `limits` | 2 | 3 |" in lines
+    assert "| `python` | 1 | 0 |" in lines
+    assert "| all | 3 | 5 |" in lines
+    everything = {category.name: 0 for category in CATEGORIES}
+    assert counts.read_table(document) == {
+        release: everything | column for release, column in columns.items()
+    }
+    with pytest.raises(SystemExit, match="no place for the counts"):
+        counts.read_table("nothing")
+
+
+def test_counts_are_read_from_a_folder(tmp_path: Path) -> None:
+    registry = tmp_path / "torch" / "_dynamo" / FILE
+    registry.parent.mkdir(parents=True)
+    wording = {"Context": "", "Explanation": "", "Hints": []}
+    entries = {
+        "GB0001": [{"Gb_type": "Data-dependent branching", **wording}],
+        # The newest wording counts.
+        "GB0002": [{"Gb_type": "Data-dependent x", **wording}, {"Gb_type": "print", **wording}],
+    }
+    registry.write_bytes(json.encode(entries))
+    release, found = counts.column_of(f"2.9.1={tmp_path}")
+    assert (release, found) == ((2, 9), {"data-dependent": 2, "all": 2})
+    document = tmp_path / "taxonomy.md"
+    document.write_text(f"{counts.START}\n{counts.END}\n")
+    assert counts.main([str(document), f"2.9={tmp_path}"]) == 0
+    assert counts.read_table(document.read_text())[2, 9]["all"] == 2
+    for wrong in ("2.9", f"2.9={tmp_path / 'torch'}"):
+        with pytest.raises(SystemExit, match="is not RELEASE=FOLDER with a registry"):
+            counts.column_of(wrong)

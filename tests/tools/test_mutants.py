@@ -10,6 +10,9 @@ import pytest
 from tools.mutants import Mutant, mutants_of
 from tools.mutate import (
     ROOT,
+    SAMPLE,
+    TESTS,
+    WHOLE,
     Copy,
     Outcome,
     apply_all,
@@ -69,6 +72,10 @@ def test_texts_and_annotations_have_no_mutants(source: str) -> None:
     assert changes(source) == set()
 
 
+def test_none_does_not_replace_false() -> None:
+    assert changes("def f():\n    return False") == {("False", "True")}
+
+
 def test_a_mutant_changes_only_its_own_text() -> None:
     source = "é = 'ü'; a = b == c  # why\n"
     mutant = mutants_of(source, "m.py")[0]
@@ -96,6 +103,24 @@ def test_the_tests_of_the_same_name_come_first() -> None:
     assert tests[0] == "tests/registry/test_match.py"
     assert "tests/registry/test_taxonomy.py" in tests
     assert not [test for test in tests if test.startswith("tests/site")]
+
+
+def test_every_listed_test_exists() -> None:
+    for place in {name for names in (*TESTS.values(), *WHOLE.values()) for name in names}:
+        assert (ROOT / place).exists(), place
+    assert TESTS.keys() == SAMPLE.keys()
+
+
+def test_a_module_that_cannot_be_imported_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "m.py").write_text("a = 1\nb = 1 // a\n")
+    (tmp_path / "conftest.py").write_text("from m import b\n")
+    (tmp_path / "test_b.py").write_text("def test_nothing(): ...\n")
+    copy = Copy(tmp_path, 0)
+    assert copy.run_tests([], ["test_b.py"], 60).outcome == "survived"
+    broken = Mutant("m", "src/m.py", 1, "constant", 4, 5, "1", "undefined")
+    assert copy.run_tests([broken], ["test_b.py"], 60).outcome == "caught"
+    assert (tmp_path / "src" / "m.py").read_text() == "a = 1\nb = 1 // a\n"
 
 
 def test_helpers_of_a_fixer_belong_to_the_fixer() -> None:

@@ -175,7 +175,7 @@ def _explain_equal(size: DynamicSize) -> tuple[str, str]:
             "if both change together, mark both: "
             f"torch._dynamo.mark_dynamic({equal.name}, {equal.dim})",
         )
-    if equal is not None:
+    if equal is not None and equal.is_parameter:
         return (
             f"{equal.name} is a parameter with the size {size.specialized_to}",
             "if the line combines both, no other size is possible: leave the size static",
