@@ -119,15 +119,15 @@ def test_apply_names_the_files_it_wrote_and_the_fixes_it_cannot_write(
     assert file.read_text() == "x = 1\ny = 2\n"
 
 
-def test_a_slower_result_is_applied_only_by_force(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("force", [False, True])
+def test_a_slower_result_is_not_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool
 ) -> None:
     monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
     slower = replace(VERIFICATION, speedup=0.5, seconds_before=1.0, seconds_after=2.0)
     outcome = FixOutcome(fix_report(FIX, verification=slower), FixPlan(), "model.py")
-    with pytest.raises(FullgraphError, match="nothing was written; use --force"):
-        write_fixes(outcome, ("model.py",), force=False)
-    write_fixes(outcome, ("model.py",), force=True)
+    with pytest.raises(FullgraphError, match="slower with these fixes, so nothing was written"):
+        write_fixes(outcome, ("model.py",), force=force)
 
 
 def test_uncommitted_changes_are_not_written_over(cli: Cli, program: Path) -> None:

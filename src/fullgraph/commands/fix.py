@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--force", is_flag=True,
-    help="Write even to files with uncommitted changes, and even if the result is slower.",
+    help="Also write files that git does not have as they are; with --undo, also restore files "
+    "that were changed since.",
 )  # fmt: skip
 @click.option(
     "--unsafe", is_flag=True,
@@ -72,6 +73,7 @@ def command(
     if undo_:
         undo_last(force, target)
         return
+    recover_files()
     from fullgraph.capture.process import check_program, check_torch
     from fullgraph.files import check_writable
     from fullgraph.fix.pipeline import fix_program
@@ -121,6 +123,17 @@ def require_clean_script(target: tuple[str, ...]) -> None:
         require_clean(target[0])
 
 
+def recover_files() -> None:
+    """Restore the files of an --apply that was killed, and name them."""
+    from fullgraph.fix.apply import recover
+
+    found = recover()
+    for path in found.restored:
+        click.echo(f"fullgraph: an interrupted --apply was taken back: restored {path}", err=True)
+    for problem in found.problems:
+        click.echo(f"fullgraph: {problem}", err=True)
+
+
 def undo_last(force: bool, target: tuple[str, ...] = ()) -> None:
     """Restore the files of the last --apply that wrote the program, and name them."""
     from fullgraph.fix.apply import undo
@@ -132,8 +145,7 @@ def undo_last(force: bool, target: tuple[str, ...] = ()) -> None:
 def write_fixes(outcome: FixOutcome, target: tuple[str, ...], *, force: bool) -> None:
     """Write the fixes to the user's files and to patches; say what was and was not written."""
     from fullgraph.errors import FullgraphError
-    from fullgraph.files import replace_file
-    from fullgraph.fix.apply import apply_changes, third_party_patches, user_changes
+    from fullgraph.fix.apply import apply_changes, third_party_patches, user_changes, write_patch
     from fullgraph.fix.report.diff import display_path
 
     verification = outcome.report.verification
@@ -144,20 +156,16 @@ def write_fixes(outcome: FixOutcome, target: tuple[str, ...], *, force: bool) ->
             "the fixes failed verification together, so nothing was written; the report has the "
             "reason"
         )
-    if verification.is_slower and not force:
-        raise FullgraphError(
-            "a call is slower with these fixes, so nothing was written; use --force to apply them "
-            "anyway"
-        )
+    if verification.is_slower:
+        raise FullgraphError("a call is slower with these fixes, so nothing was written")
     _name_unsafe(outcome)
     changes = user_changes(outcome.plan, outcome.main_file)
     if changes:
         apply_changes(changes, force=force)
     for change in changes:
         click.echo(f"wrote {display_path(change.path)}", err=True)
-    for package, patch in third_party_patches(outcome.plan).items():
-        name = f"fullgraph-{package}.patch"
-        replace_file(name, [patch.encode()])
+    for package, patch in third_party_patches(outcome.plan, outcome.main_file).items():
+        name = write_patch(package, patch)
         click.echo(f"wrote {name}: {package} is not your code", err=True)
     _name_unwritten(outcome.report, target)
 

@@ -9,14 +9,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from fullgraph.fix.apply import (
-    Change,
-    apply_changes,
-    is_users_own,
-    third_party_patches,
-    undo,
-    user_changes,
-)
+from fullgraph.fix.apply import Change, apply_changes, third_party_patches, undo, user_changes
 from fullgraph.fix.model import FixError, FixPlan, Settings, combined_plan
 from fullgraph.fix.record.program import main_file
 from fullgraph.fix.source.context import BreakContext, SourceFile
@@ -131,7 +124,7 @@ def test_a_change_to_a_library_becomes_a_patch_file_named_after_it(
     text = file.read_text()
     plan = FixPlan({str(file): FileEdits(str(file), (insert_lines(text, 1, ["# new"]),))})
     assert user_changes(plan, "") == []
-    ((package, patch),) = third_party_patches(plan).items()
+    ((package, patch),) = third_party_patches(plan, "").items()
     assert package == "torch"
     assert patch.startswith("--- a/torch/__future__.py\n")
     assert "\n+# new\n" in patch
@@ -148,9 +141,8 @@ def test_a_file_of_the_user_is_written_for_a_break_inside_torch(tmp_path: Path) 
         "skip_logging", BreakContext(cause, {str(file): source, torch.__file__: source}.get)
     )
     changes = combined_plan([candidate])
-    assert is_users_own(str(file))
-    assert [Path(each.path) for each in user_changes(changes, "")] == [file]
-    assert third_party_patches(changes) == {}
+    assert [Path(each.path) for each in user_changes(changes, str(file))] == [file]
+    assert third_party_patches(changes, str(file)) == {}
 
 
 SETTINGS = FixPlan(settings={"capture_scalar_outputs": True})
