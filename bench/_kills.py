@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, NamedTuple
@@ -68,7 +69,7 @@ class Files:
     def kill_at_each(self, stage: Stage) -> Iterator[Left]:
         """Kill at each operation of a stage that changes a file, until the stage gets through."""
         for number in range(1, 1000):
-            left = self._after_kill(stage, lambda n=number: _kill_in_front_of(n))
+            left = self._after_kill(stage, partial(_kill_in_front_of, number))
             if not left.operation:
                 return
             yield left

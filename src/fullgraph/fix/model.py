@@ -250,6 +250,11 @@ class ProgramRecorded(Struct, frozen=True):
     can_fork: bool = True
     # The file that ran as `__main__`; empty if it is not known.
     main_file: str = ""
+    # What the user's files contained when the program loaded them; see `record/loaded_sources.py`.
+    sources: dict[str, str] = {}
+    # When the program was started, in nanoseconds since the epoch, and how long it ran.
+    started: int = 0
+    seconds: float = 0.0
 
 
 def with_number(request: TrialRequest, number: int) -> TrialRequest:

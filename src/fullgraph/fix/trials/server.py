@@ -62,6 +62,9 @@ def _serve(program: RecordedProgram, folder: Path, requests: int, replies: int) 
         error=program.error,
         details=program.details,
         main_file=program.main_file,
+        sources=program.sources.fingerprints,
+        started=program.sources.started,
+        seconds=program.seconds,
     )
     if recorded.error or not recorded.calls:
         # There is nothing to try, so the compiler is not imported.
