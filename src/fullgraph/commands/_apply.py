@@ -126,18 +126,19 @@ def _name_unsafe(outcome: FixOutcome) -> None:
     if left:
         hint = "" if outcome.unsafe else "; --unsafe writes those that assume or change something"
         click.echo(f"not written, because not safe: {_places(left)}{hint}", err=True)
-    # Guards and libraries are named when all else has been written.
     without_rerun = [
         fix
         for fix, why in zip(fixes, outcome.left_out, strict=False)
         if "--no-rerun" in why and fix not in left
     ]
     if without_rerun:
-        message = (
-            f"not written because of --no-rerun: {_places(without_rerun)}; only running the "
-            "program again verifies changes outside of functions"
+        reason = (
+            f"{_places(without_rerun)} {'changes' if len(without_rerun) == 1 else 'change'} code "
+            "outside of functions, which only running the program again verifies"
         )
-        click.echo(message, err=True)
+        if len(left) + len(without_rerun) == len(fixes):
+            raise FullgraphError(f"nothing was written: {reason}; leave out --no-rerun")
+        click.echo(f"not written because of --no-rerun: {reason}", err=True)
 
 
 def _places(fixes: Sequence[Fix]) -> str:

@@ -45,9 +45,18 @@ def test_line_endings_stay(plan: tuple[Path, FixPlan], settings: Settings) -> No
     assert file.read_bytes() == WINDOWS
 
 
+SETTING = b"torch._dynamo.config.capture_scalar_outputs = True"
+COMMENTED = b"import torch\n# torch._dynamo.config.capture_scalar_outputs = True\n\nx = 1\n"
+
+
 @pytest.mark.parametrize(
     "content",
     [
+        COMMENTED,
+        b"#!/usr/bin/env python3\nx = 1\n",
+        b"import torch\n\x0c\nclass A:\n\tx: int = 1  # tabs and a form feed",
+        b"import torch; torch.manual_seed(0)\nx = 1 \\\n    + 1\n",
+        b"import torch\rx = 1\ry = 2\r",
         b"\xef\xbb\xbfimport torch\n\nx = 1  # caf\xc3\xa9\n",
         b"# -*- coding: latin-1 -*-\nimport torch\n\nx = 1  # caf\xe9\n",
         b"import torch\r\n\nx = 1  # mixed\r\n",
@@ -59,15 +68,21 @@ def test_encodings_and_mixed_line_ends_stay(
     monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
     file = tmp_path / "program.py"
     file.write_bytes(content)
+    file.chmod(0o751)
     settings: Settings = {"capture_scalar_outputs": True}
     apply_changes(user_changes(FixPlan(settings=settings), str(file)), force=True)
     written = file.read_bytes()
-    assert b"torch._dynamo.config.capture_scalar_outputs = True" in written
-    kept = [line for line in written.splitlines(keepends=True) if b"_dynamo" not in line]
-    assert [line for line in content.splitlines(keepends=True) if line not in kept] == []
+    assert written.count(SETTING) == content.count(SETTING) + 1
+    kept = written.splitlines(keepends=True)
+    # The last line may get an end.
+    ends = (b"", b"\n")
+    lost = [line for line in content.splitlines(keepends=True) if line not in kept]
+    assert [line for line in lost if not any(line + end in kept for end in ends)] == []
     compile(written, str(file), "exec")
+    assert file.stat().st_mode & 0o777 == 0o751
     undo(force=False, script=str(file))
     assert file.read_bytes() == content
+    assert file.stat().st_mode & 0o777 == 0o751
 
 
 def test_settings_are_set_below_the_imports(tmp_path: Path) -> None:

@@ -128,3 +128,18 @@ def test_two_processes_do_not_write_at_the_same_time(
     with journal._locked(), pytest.raises(FixError, match="another fullgraph fix is writing"):
         apply_changes(changes, force=True)
     assert texts(changes) == ["old 0\n", "old 1\n", "old 2\n"]
+
+
+def test_an_undo_folder_that_cannot_be_used_is_one_line(
+    changes: list[Change], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undo_folder().mkdir(parents=True)
+    (undo_folder() / "1.pending").write_text("{")
+    assert "delete it to go on without it" in recover().problems[0]
+    (undo_folder() / "lock").unlink()
+    (undo_folder() / "lock").mkdir()
+    assert "cannot write to" in recover().problems[0]
+    monkeypatch.setenv("FULLGRAPH_HOME", changes[0].path)
+    assert recover() == ((), ())
+    with pytest.raises(FixError, match="cannot keep what --undo needs"):
+        apply_changes(changes, force=True)

@@ -105,10 +105,13 @@ def recover() -> Recovery:
 
     Files that were changed since then are left alone, and so are the others of their journal.
     """
-    if not undo_folder().is_dir():
+    if not pending_journals() and not _unfinished_journals():
         return Recovery()
-    with _locked():
-        return _recover_all()
+    try:
+        with _locked():
+            return _recover_all()
+    except FixError as error:
+        return Recovery((), (str(error),))
 
 
 def start_undo(done: Path, journal: Journal, *, force: bool) -> None:
@@ -152,7 +155,10 @@ def roll_back(pending: Path, journal: Journal) -> tuple[str, ...]:
 
 def read_journal(file: Path) -> Journal:
     """Return a journal of the undo folder."""
-    return json.decode(file.read_bytes(), type=Journal)
+    try:
+        return json.decode(file.read_bytes(), type=Journal)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise FixError(f"cannot read {file}: {error}; delete it to go on without it") from None
 
 
 def pending_journals() -> list[Path]:
@@ -160,21 +166,25 @@ def pending_journals() -> list[Path]:
     return sorted(undo_folder().glob(f"*{PENDING}"), reverse=True)
 
 
+def _unfinished_journals() -> list[Path]:
+    """Return what processes have left that were killed while they saved a journal."""
+    return list(undo_folder().glob(".*.tmp"))
+
+
 def _recover_all() -> Recovery:
     restored: list[str] = []
     problems: list[str] = []
     for file in pending_journals():
-        journal = read_journal(file)
-        # A folder that was removed took its files with it.
-        if not any(os.path.isdir(os.path.dirname(each.path)) for each in journal.changes):
-            file.unlink()
-            continue
         try:
+            journal = read_journal(file)
+            # A folder that was removed took its files with it.
+            if not any(os.path.isdir(os.path.dirname(each.path)) for each in journal.changes):
+                file.unlink()
+                continue
             restored += roll_back(file, journal)
         except FixError as error:
             problems.append(str(error))
-    # A process that was killed while it saved a journal.
-    for file in undo_folder().glob(".*.tmp"):
+    for file in _unfinished_journals():
         file.unlink(missing_ok=True)
     return Recovery(tuple(restored), tuple(problems))
 
@@ -305,7 +315,13 @@ def _locked() -> Iterator[None]:
     except ImportError:
         yield
         return
-    with (undo_folder() / "lock").open("ab") as file:
+    try:
+        file = (undo_folder() / "lock").open("ab")
+    except OSError as error:
+        raise FixError(
+            f"cannot write to {undo_folder()} ({error.strerror}), which has what --undo needs"
+        ) from None
+    with file:
         deadline = time.monotonic() + _LONGEST_WAIT
         while True:
             try:
@@ -317,4 +333,7 @@ def _locked() -> Iterator[None]:
                         "another fullgraph fix is writing files; wait for it to end, and try again"
                     ) from None
                 time.sleep(_TICK)
+            except OSError:
+                # Some network file systems have no locks.
+                break
         yield

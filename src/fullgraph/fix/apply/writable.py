@@ -40,7 +40,7 @@ def choose_writable(
 ) -> Writable:
     """Return the plan of the fixes that may be written, verified together, and the others."""
     left_out = tuple(
-        _why_not_written(fix.candidate, main_file, reruns=reruns) for fix in result.fixes
+        why_not_written(fix.candidate, main_file, reruns=reruns) for fix in result.fixes
     )
     excluded = [fix for fix, why in zip(result.fixes, left_out, strict=True) if why]
     plan, why_none = usable_plan(runner, result, grading, unsafe=unsafe, excluded=excluded)
@@ -58,7 +58,7 @@ def _allowed(result: SearchResult, grading: Grading, *, unsafe: bool) -> FixPlan
     return combined_plan(fix.candidate for fix in kept)
 
 
-def _why_not_written(candidate: Candidate, main_file: str, *, reruns: bool) -> str:
+def why_not_written(candidate: Candidate, main_file: str, *, reruns: bool) -> str:
     """Return why `--apply` does not write a fix; empty if it may.
 
     Value guards exist only in a running process, and the code of a library gets a patch.

@@ -18,6 +18,8 @@ from fullgraph.fix.source.names import imports_of, stored_names
 from fullgraph.fix.source.text import last_line, parse, split_lines
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Statements that import something whenever the file is imported, if they have an import.
+_IMPORTING = (ast.Import, ast.ImportFrom, ast.Try)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # The first two lines of a file may name the interpreter and the encoding.
 _FIRST_LINES = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
@@ -120,7 +122,7 @@ def _last_line_of_header(body: Sequence[ast.stmt]) -> int:
     """Return the last line of the imports above the first function, class or loop; 0 without."""
     line = 0
     for node in body:
-        if _imports_at_module_level(node):
+        if isinstance(node, _IMPORTING) and _imports_at_module_level(node):
             line = last_line(node)
         elif not isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign):
             break
@@ -139,7 +141,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 def _imports_torch(node: ast.stmt) -> bool:
     """Return whether a statement imports torch whenever the file is imported."""
-    if not isinstance(node, ast.Import | ast.ImportFrom | ast.Try):
+    if not isinstance(node, _IMPORTING):
         return False
     names = _imports_at_module_level(node).values()
     return any(each.partition(".")[0] == "torch" for each in names)
