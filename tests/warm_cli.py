@@ -25,7 +25,8 @@ import torch
 from fullgraph.__main__ import main
 from fullgraph.capture import child_process, process
 from fullgraph.capture.store import CAPTURE_VARIABLE
-from fullgraph.fix.trials import server
+from fullgraph.fix.apply import copy_check
+from fullgraph.fix.trials import copied_program, server
 from fullgraph.fix.trials.client import ProgramTrialRunner
 from fullgraph.model.owners import this_process
 from fullgraph.recompiles import zygote
@@ -63,6 +64,11 @@ class ForkedProcess:
             process = cls(run, (read, write, write))
         process.stdin, process.stdout = os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb")
         return process
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process
 
     def poll(self) -> int | None:
         """Return the exit code; None while the process runs."""
@@ -171,6 +177,19 @@ def start_server(
         return ForkedProcess(serve, (nothing, output, output))
 
 
+def start_copy(folder: Path, target: Sequence[str]) -> ForkedProcess:
+    """Start what runs a changed copy of a program; replaces `copy_check.start_process`."""
+
+    def run() -> None:
+        os.setsid()
+        # It changes this list.
+        sys.path[:] = [os.getcwd(), *sys.path]
+        copied_program.main([str(folder), *target])
+
+    with open(os.devnull, "r+b") as nothing:
+        return ForkedProcess(run, (nothing,) * 3)
+
+
 class WarmCli(Cli):
     """Runs `fullgraph` as `Cli` does, without starting Python or importing torch.
 
@@ -216,6 +235,7 @@ class _Command:
         os.environ.clear()
         os.environ.update(self._environment)
         ProgramTrialRunner._start = start_server  # type: ignore[assignment,method-assign]
+        copy_check.start_process = start_copy  # type: ignore[assignment]
         process._run_passing_signals = _run_program  # type: ignore[assignment]
         subprocess.Popen = start_process  # type: ignore[assignment,misc]
         main()

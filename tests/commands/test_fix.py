@@ -87,6 +87,7 @@ def test_apply_and_undo(warm_cli: Cli, program: Path) -> None:
     applied = warm_cli("fix", "--format", "json", "-o", "fix.json", program.name, "--apply")
     assert applied.returncode == 0, applied.stderr
     adds_up(json.loads((warm_cli.folder / "fix.json").read_text()))
+    assert "it runs again as far as its recorded calls" in applied.stderr
     text = program.read_text()
     assert "torch._dynamo.config.capture_scalar_outputs = True" in text
     assert "# up to a multiple of both" in text
@@ -119,15 +120,15 @@ def test_apply_names_the_files_it_wrote_and_the_fixes_it_cannot_write(
     assert file.read_text() == "x = 1\ny = 2\n"
 
 
-def test_a_slower_result_is_applied_only_by_force(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("force", [False, True])
+def test_a_slower_result_is_not_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool
 ) -> None:
     monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
     slower = replace(VERIFICATION, speedup=0.5, seconds_before=1.0, seconds_after=2.0)
     outcome = FixOutcome(fix_report(FIX, verification=slower), FixPlan(), "model.py")
-    with pytest.raises(FullgraphError, match="nothing was written; use --force"):
-        write_fixes(outcome, ("model.py",), force=False)
-    write_fixes(outcome, ("model.py",), force=True)
+    with pytest.raises(FullgraphError, match="slower with these fixes, so nothing was written"):
+        write_fixes(outcome, ("model.py",), force=force)
 
 
 def test_uncommitted_changes_are_not_written_over(cli: Cli, program: Path) -> None:
@@ -140,6 +141,47 @@ def test_uncommitted_changes_are_not_written_over(cli: Cli, program: Path) -> No
     assert done.returncode == 2
     assert "uncommitted" in done.stderr
     assert program.read_text() == changed
+
+
+COMMITS_ITSELF = """\
+import subprocess
+
+import torch
+
+
+def f(x):
+    return x * x.abs().max().item()
+
+
+torch.compile(f, backend="eager")(torch.ones(2))
+with open(__file__, "a") as file:
+    file.write("LIMIT = 5\\n")
+git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+subprocess.run([*git, "commit", "-qam", "later"], check=True)
+"""
+
+
+def test_a_file_that_was_changed_meanwhile_is_not_written_even_if_it_is_committed(
+    warm_cli: Cli, program: Path
+) -> None:
+    program.write_text(COMMITS_ITSELF)
+    git(warm_cli.folder, "init")
+    git(warm_cli.folder, "add", "program.py")
+    git(warm_cli.folder, "commit", "-m", "first")
+    done = warm_cli("fix", "--only", "settings", "--force", program.name, "--apply")
+    assert done.returncode == 2
+    assert "program.py was changed while fullgraph fix was running, so nothing" in done.stderr
+    assert program.read_text() == COMMITS_ITSELF + "LIMIT = 5\n"
+
+
+def test_without_a_rerun_nothing_outside_of_functions_is_written(
+    warm_cli: Cli, program: Path
+) -> None:
+    done = warm_cli("fix", "--only", "settings", "--apply", "--force", "--no-rerun", program.name)
+    assert done.returncode == 2
+    assert "capture_scalar_outputs at line 11 changes code outside of functions" in done.stderr
+    assert "leave out --no-rerun" in done.stderr
+    assert program.read_text() == PROGRAM
 
 
 def test_a_run_with_fixes_has_the_same_output_and_no_break(cli: Cli) -> None:

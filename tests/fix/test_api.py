@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -101,3 +105,39 @@ def test_inputs_that_the_model_does_not_accept_are_named() -> None:
         fullgraph.compile(model, (torch.randn(3, 7),), backend="eager")
     with pytest.warns(UserWarning, match="; pass a tuple, a list or a dict"):
         fullgraph.compile(model, torch.randn(2, 4), backend="eager")
+
+
+def test_a_saved_model_does_not_need_fullgraph(tmp_path: Path) -> None:
+    model = Packed()
+    compiled = fullgraph.compile(
+        model, (torch.randn(6, 4), torch.tensor([1, 2, 3])), backend="eager"
+    )
+    compiled(torch.randn(6, 4), torch.tensor([1, 2, 3]))
+    assert compiled.fullgraph_fix.fixes
+    assert not hasattr(model, "fullgraph_fix")
+    for name, saved in (("model.pt", model), ("compiled.pt", compiled)):
+        torch.save(saved, tmp_path / name)
+    program = (
+        "import sys, types\n"
+        "sys.modules['fullgraph'] = None\n"
+        "import torch\n"
+        f"module = types.ModuleType({__name__!r})\n"
+        "module.Packed = type('Packed', (torch.nn.Module,), {})\n"
+        f"module.Packed.__module__ = {__name__!r}\n"
+        f"sys.modules.update({{'tests': types.ModuleType('tests'), {__name__!r}: module}})\n"
+        "for name in sys.argv[1:]:\n"
+        "    print(type(torch.load(name, weights_only=False)).__name__)\n"
+    )
+    names = [str(tmp_path / name) for name in ("model.pt", "compiled.pt")]
+    loaded = subprocess.run(
+        [sys.executable, "-c", program, *names], capture_output=True, text=True, check=False
+    )
+    assert loaded.stdout.split() == ["Packed", "OptimizedModule"], loaded.stderr[-500:]
+
+
+def test_a_copy_of_a_model_is_a_compiled_model() -> None:
+    model = torch.nn.Linear(4, 4)
+    compiled = fullgraph.compile(model, (torch.randn(2, 4),), backend="eager")
+    copied = copy.deepcopy(compiled)
+    assert type(copied) is type(compiled)
+    assert copied(torch.randn(2, 4)).shape == (2, 4)

@@ -8,9 +8,9 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from fullgraph.commands._apply import require_clean_script, undo_last
 from fullgraph.commands._output import deliver, format_option
 from fullgraph.commands._progress import progress_line
-from fullgraph.commands.fix import require_clean_script, undo_last
 from fullgraph.commands.run import RunCommand
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def _write(advice: Advice, group: int, remedy: int, *, force: bool) -> None:
     """Write one remedy to the user's files."""
     from fullgraph.errors import FullgraphError
     from fullgraph.fix.apply import apply_changes, user_changes
+    from fullgraph.fix.apply.copy_check import check_syntax
     from fullgraph.fix.report.diff import display_path
     from fullgraph.recompiles.pipeline import plan_of
 
@@ -147,6 +148,7 @@ def _write(advice: Advice, group: int, remedy: int, *, force: bool) -> None:
     changes = user_changes(plan_of(candidate), advice.main_file)
     if not changes:
         raise FullgraphError(f"remedy {group}.{remedy} changes files that are not yours")
+    check_syntax(changes)
     apply_changes(changes, force=force)
     for change in changes:
         click.echo(f"wrote {display_path(change.path)}", err=True)

@@ -6,7 +6,8 @@ The stages, in order:
     fixers/      2. from a graph break to candidates and refusals, one file per fixer
     search/      3. which candidates to accept; 4. verification of all of them together;
                  5. grades: what each fix assumes
-    report/      6. the report; apply.py writes files
+    report/      6. the report
+    apply/       7. writes files, all or none, after a check in a new process
 
 and what they use:
 

@@ -48,8 +48,17 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
 
     wrap = functools.partial(ActivePlan(plan).wrap, original=model)
     fixed = wrap_call(compiled, wrap) if plan != NO_PLAN else compiled
-    fixed.fullgraph_fix = report
+    _attach(fixed, report)
     return fixed
+
+
+def _attach(fixed: Any, report: FixReport) -> None:
+    """Set the report as an attribute of the result.
+
+    A compiled module passes attributes on to the original module, whose pickle would then need
+    fullgraph to be loaded.
+    """
+    vars(fixed)["fullgraph_fix"] = report
 
 
 def _fixed(

@@ -278,6 +278,11 @@ class ProgramRecorded(Struct, frozen=True):
     not_kept: dict[str, int] = {}
     # CPU seconds of the program.
     cpu_seconds: float = 0.0
+    # What the user's files contained when the program loaded them; see `record/loaded_sources.py`.
+    sources: dict[str, str] = {}
+    # When the program was started, in nanoseconds since the epoch, and how long it ran.
+    started: int = 0
+    seconds: float = 0.0
 
 
 class EndedTrial(Struct, frozen=True):

@@ -8,9 +8,17 @@ from typing import Literal
 
 from msgspec import Struct
 
+from fullgraph.fix.apply.writable import choose_writable
 from fullgraph.fix.cost import FixPricer
 from fullgraph.fix.fixers import Fixer, all_fixers
-from fullgraph.fix.model import NO_PLAN, FixError, FixPlan, SearchResult, TrialRequest
+from fullgraph.fix.model import (
+    NO_PLAN,
+    FixError,
+    FixPlan,
+    ProgramRecorded,
+    SearchResult,
+    TrialRequest,
+)
 from fullgraph.fix.report.build import build_report
 from fullgraph.fix.report.model import CallTimes, FixReport
 from fullgraph.fix.search.grading import grade_fixes, usable_plan
@@ -35,6 +43,12 @@ class FixOutcome(Struct, frozen=True):
     # Why no fix may be used although some are of an allowed grade; empty otherwise.
     why_none: str = ""
     unsafe: bool = False
+    # What is known of the program's own run; None in tests of what is written.
+    recorded: ProgramRecorded | None = None
+    # For `--apply`: why each fix of the report is not written; empty for one that may be.
+    left_out: tuple[str, ...] = ()
+    # Patches for the code of libraries, by their names.
+    patches: dict[str, str] = {}
 
 
 def fix_program(
@@ -48,11 +62,13 @@ def fix_program(
     price: bool = False,
     use: Literal["write", "in memory"] | None = None,
     unsafe: bool = False,
+    reruns: bool = True,
 ) -> FixOutcome:
     """Find and verify fixes for `SCRIPT [ARG]...` or `-m MODULE [ARG]...`; measure the speedup.
 
     With `price`, also measure what each fix is worth. With `use`, the plan of the outcome has only
-    the fixes that may be used like that; with `unsafe`, all that are verified.
+    the fixes that may be used like that; with `unsafe`, all that are verified. Without `reruns`,
+    fixes that have to be verified by running the program again are not written.
     """
     started = time.monotonic()
     progress("running the program")
@@ -70,11 +86,15 @@ def fix_program(
         progress("probing what the fixes assume")
         grading = grade_fixes(runner, result)
         plan, why_none = result.plan, ""
-        if use:
-            in_memory = use == "in memory"
-            plan, why_none = usable_plan(
-                runner, result, grading, unsafe=unsafe, in_memory=in_memory
+        left_out: tuple[str, ...] = ()
+        patches: dict[str, str] = {}
+        main_file = runner.recorded.main_file
+        if use == "write":
+            plan, why_none, left_out, patches = choose_writable(
+                runner, result, grading, main_file, unsafe=unsafe, reruns=reruns
             )
+        elif use:
+            plan, why_none = usable_plan(runner, result, grading, unsafe=unsafe, in_memory=True)
         times = _call_times(runner, result, progress, started + seconds) if measure else None
         cost = None
         if price:
@@ -83,7 +103,7 @@ def fix_program(
     report = build_report(
         result, grading=grading, times=times, cost=cost, seconds=time.monotonic() - started
     )
-    return FixOutcome(report, plan, runner.recorded.main_file, why_none, unsafe)
+    return FixOutcome(report, plan, main_file, why_none, unsafe, runner.recorded, left_out, patches)
 
 
 def _fixers(only_settings: bool) -> list[Fixer]:

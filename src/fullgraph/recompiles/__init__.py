@@ -7,7 +7,7 @@ candidate.py        a proposed remedy; source_changes.py has the edits, and feat
                     installed torch offers
 search.py           which remedies are replayed together and which apart
 replay.py           runs the program again, in forks of zygote.py; messages.py is what they send
-replayed_program.py the fork: edited_sources.py, size_guards.py and the comparison of results
+replayed_program.py the fork: size_guards.py and the comparison of results
 judge.py            whether a remedy helps, from the counts of run_facts.py
 writes.py           the run in eager mode that shows which lines write a value
 report.py           the result as frozen structs

@@ -24,6 +24,7 @@ from fullgraph.capture.dynamo_listener import capture
 from fullgraph.capture.measures import MEASURE_VARIABLE
 from fullgraph.capture.measures.results import ResultRecorder
 from fullgraph.fix.record.program import run_target
+from fullgraph.fix.runtime.edited_sources import import_edited, script_text
 from fullgraph.model.events import Compile, Event
 from fullgraph.model.results import (
     RESULTS_SUFFIX,
@@ -34,7 +35,6 @@ from fullgraph.model.results import (
     read_records,
 )
 from fullgraph.recompiles.candidate import ConfigValue
-from fullgraph.recompiles.edited_sources import import_edited, script_text
 from fullgraph.recompiles.messages import (
     COMPILED_OUTCOMES,
     OUTCOME_FILE,

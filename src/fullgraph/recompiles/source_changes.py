@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fullgraph.analysis.user_lines.arguments import arguments_for, slot_of
 from fullgraph.analysis.user_lines.source_file import Function, SourceFile
 from fullgraph.fix.source.edits import Edit, FileEdits, insert_lines
-from fullgraph.fix.source.module_level import insert_at_top, missing_blank_lines, missing_imports
+from fullgraph.fix.source.module_level import insert_at_top, insert_settings, missing_imports
 from fullgraph.fix.source.text import indent_of, owns_its_lines, source_of, span
 from fullgraph.model.events import Frame
 from fullgraph.model.report import RecompileGroup
@@ -267,16 +267,7 @@ def setting_edits(
     file = context.source(context.main_file) if context.main_file else None
     if file is None or not context.is_yours(context.main_file):
         return ()
-    text = file.text
-    edits = insert_at_top(text, missing_imports(text, imports), [])
-    lines = [
-        node.end_lineno or node.lineno
-        for node in file.tree.body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
-    line = max(lines, default=0) + 1
-    added = ["", *statements, *missing_blank_lines(text, line, 1)]
-    return (FileEdits(file.path, (*edits, insert_lines(text, line, added))),)
+    return (FileEdits(file.path, tuple(insert_settings(file.text, imports, statements))),)
 
 
 def argument_sizes(group: RecompileGroup, context: ProgramContext) -> dict[str, list[int]]:

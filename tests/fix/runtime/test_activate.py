@@ -58,6 +58,33 @@ def test_a_call_that_the_plan_is_not_for_runs_the_original_code(tmp_path: Path) 
         assert fixed(torch.zeros(1, 5)).max() == 1
 
 
+def test_switching_between_the_plan_and_the_original_code_does_not_compile_again(
+    tmp_path: Path,
+) -> None:
+    module = load(PROGRAM, tmp_path)
+    path = str(tmp_path / "program.py")
+    edit = insert_lines(PROGRAM, 4, ["    return x + ADDED"])
+    fits, other = torch.ones(2, 3), torch.ones(2, 3, dtype=torch.float64)
+    plan = FixPlan(
+        files={path: FileEdits(path, (edit,), module_additions=("ADDED = 2",))},
+        signatures=(repr(signature_of((fits,), {}, module.f)),),
+    )
+    compiles: list[object] = []
+
+    def backend(graph: torch.fx.GraphModule, inputs: object) -> object:
+        compiles.append(graph)
+        return graph.forward
+
+    fixed = ActivePlan(plan).wrap(torch.compile(module.f, backend=backend), module.f)
+    for _ in range(3):
+        assert fixed(fits).max() == 3
+        assert fixed(other).max() == 2
+        # Other callers run the original code.
+        assert module.f(fits).max() == 2
+        assert not hasattr(module, "ADDED")
+    assert len(compiles) == 2
+
+
 def test_a_signature_tells_apart_what_fixes_assume() -> None:
     x = torch.ones(2, 3)
     layer = torch.nn.Linear(3, 3)

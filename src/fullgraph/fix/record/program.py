@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+import time
 import traceback
 import types
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import torch
 
 import fullgraph
+from fullgraph.fix.record.loaded_sources import LoadedSources
 from fullgraph.fix.record.recorder import CallRecorder
 from fullgraph.model.owners import YOURS, is_generated, this_process
 
@@ -29,18 +31,27 @@ class RecordedProgram(NamedTuple):
     details: str
     # The file that ran as `__main__`; empty if it is not known.
     main_file: str
+    # What the user's files contained when they were loaded.
+    sources: LoadedSources
+    seconds: float
 
 
 def record_program(target: list[str], recorder: CallRecorder) -> RecordedProgram:
     """Run `SCRIPT [ARG]...` or `-m MODULE [ARG]...` in eager mode and record its calls."""
     # A forked child would wait forever for threads that only its parent has.
     torch.set_num_threads(1)
-    uninstall = recorder.install()
+    sources = LoadedSources()
+    if target[0] != "-m":
+        sources.note(target[0])
+    uninstall, stop = recorder.install(), sources.install()
+    started = time.monotonic()
     error, details = run_target(target)
+    seconds = time.monotonic() - started
     uninstall()
+    stop()
     for number, call in enumerate(recorder.calls, 1):
         call.number = number
-    return RecordedProgram(recorder, error, details, main_file(target))
+    return RecordedProgram(recorder, error, details, main_file(target), sources, seconds)
 
 
 def main_file(target: list[str]) -> str:

@@ -6,6 +6,7 @@ Functions are patched when a compiled function is first called: its imports are 
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
@@ -18,7 +19,7 @@ from msgspec import json
 from fullgraph.fix.model import FixError, FixPlan
 from fullgraph.fix.record.intercept import intercept_compile
 from fullgraph.fix.runtime.dynamo_config import dynamo_config
-from fullgraph.fix.runtime.hot_patch import NotLoadedError, Undo, patch_functions
+from fullgraph.fix.runtime.hot_patch import NotLoadedError, PatchSwitch
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.value_guards import GuardLog, ValueGuardError, value_guards
 
@@ -41,30 +42,40 @@ def plan_active(plan: FixPlan, *, lenient: bool = False) -> Iterator[GuardLog | 
 
 
 class ActivePlan:
-    """A plan that is in effect in this process."""
+    """A plan that is in effect in this process.
+
+    A plan for all calls stays in the loaded functions. A plan for calls with some signatures is in
+    them only while such a call runs, so that other calls and other callers run the original code.
+    """
 
     def __init__(self, plan: FixPlan) -> None:
         self._plan = plan
         self._not_loaded = dict(plan.files)
-        self._patched: list[Undo] = []
+        self._switches: list[PatchSwitch] = []
         # Whether the plan is for calls with a signature.
         self._fits: dict[object, bool] = {}
+        self._lock = threading.Lock()
+        # How many calls that the plan is for are running.
+        self._running = 0
 
     def patch_loaded(self) -> None:
         """Patch the functions of files that have been loaded since the last call."""
         for path, file in list(self._not_loaded.items()):
             try:
-                self._patched.append(patch_functions([file]))
+                switch = PatchSwitch(file)
             except NotLoadedError:
                 continue
             except FixError as error:
                 warnings.warn(f"{path} runs without fixes: {error}", stacklevel=3)
+            else:
+                switch.turn(not self._plan.signatures or self._running > 0)
+                self._switches.append(switch)
             del self._not_loaded[path]
 
     def wrap(self, function: Callable[..., Any], original: Any = None) -> Callable[..., Any]:
         """Return a compiled function that is called with the plan active.
 
-        `original` is what was compiled. Calls with a signature that the plan is not for run the
+        `original` is what was compiled. A call with a signature that the plan is not for runs the
         original code of all functions.
         """
 
@@ -73,11 +84,11 @@ class ActivePlan:
             if torch.compiler.is_compiling():
                 return function(*args, **kwargs)
             if self._not_loaded:
-                self.patch_loaded()
+                with self._lock:
+                    self.patch_loaded()
             if not self._is_for(args, kwargs, original):
-                with self._without_patches():
-                    return function(*args, **kwargs)
-            with plan_active(self._plan, lenient=True):
+                return function(*args, **kwargs)
+            with self._patched(), plan_active(self._plan, lenient=True):
                 return function(*args, **kwargs)
 
         return call
@@ -94,16 +105,23 @@ class ActivePlan:
         return self._fits[signature]
 
     @contextmanager
-    def _without_patches(self) -> Iterator[None]:
-        """Run a block with the original code of all functions."""
-        for undo in reversed(self._patched):
-            undo()
-        self._patched.clear()
-        self._not_loaded = dict(self._plan.files)
+    def _patched(self) -> Iterator[None]:
+        """Run a block with the edited code of all functions."""
+        if not self._plan.signatures:
+            yield
+            return
+        self._count(1)
         try:
             yield
         finally:
-            self.patch_loaded()
+            self._count(-1)
+
+    def _count(self, calls: int) -> None:
+        with self._lock:
+            was_running, self._running = self._running, self._running + calls
+            if bool(was_running) != bool(self._running):
+                for switch in self._switches:
+                    switch.turn(self._running > 0)
 
 
 def start(path: str) -> None:

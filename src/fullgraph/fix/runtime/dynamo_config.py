@@ -27,6 +27,20 @@ def dynamo_config(settings: Settings) -> Iterator[None]:
         yield
 
 
+def not_in_effect(settings: Settings) -> list[str]:
+    """Return the entries that do not have these values in this process now."""
+    import torch._dynamo
+
+    config: Any = torch._dynamo.config
+    return [name for name, value in settings.items() if not _is_set(getattr(config, name), value)]
+
+
+def _is_set(present: Any, value: SettingValue) -> bool:
+    if isinstance(value, list):
+        return set(map(_function, value)) <= set(present)
+    return bool(present == value)
+
+
 def _functions(value: SettingValue) -> list[str]:
     return value if isinstance(value, list) else []
 

@@ -95,6 +95,46 @@ def patch_functions(files: Iterable[FileEdits]) -> Undo:
     return restore
 
 
+class PatchSwitch:
+    """The edits of a file in its loaded functions; switching them does not make new code objects.
+
+    Dynamo keeps compiled code by code object, so a function that is switched back and forth is not
+    compiled again. The edits are switched on at first.
+    """
+
+    def __init__(self, file: FileEdits) -> None:
+        functions = _functions_of(os.path.realpath(file.path))
+        spaces = list({id(each.__globals__): each.__globals__ for each in functions}.values())
+        codes = [each.__code__ for each in functions]
+        names = [dict(each) for each in spaces]
+        patch_functions([file])
+        self._codes = [
+            (function, code, function.__code__)
+            for function, code in zip(functions, codes, strict=True)
+            if code is not function.__code__
+        ]
+        self._names = [
+            (space, name, before.get(name, _MISSING), space[name])
+            for space, before in zip(spaces, names, strict=True)
+            for name in space
+            if before.get(name, _MISSING) is not space[name]
+        ]
+
+    def turn(self, on: bool) -> None:
+        """Switch the edits on or off."""
+        for function, original, edited in self._codes:
+            function.__code__ = edited if on else original
+        for space, name, original, edited in self._names:
+            value = edited if on else original
+            if value is _MISSING:
+                space.pop(name, None)
+            else:
+                space[name] = value
+
+
+_MISSING = object()
+
+
 def codes_with_edits(file: FileEdits) -> list[tuple[FunctionType, CodeType]]:
     """Return the loaded functions that an edit concerns, each with its edited code; no changes."""
     path = os.path.realpath(file.path)

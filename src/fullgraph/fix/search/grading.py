@@ -108,17 +108,20 @@ def usable_plan(
     *,
     unsafe: bool,
     in_memory: bool = False,
+    excluded: Sequence[AcceptedFix] = (),
 ) -> tuple[FixPlan, str]:
     """Return the fixes that may be used, verified together, and why none may if there are none.
 
     These are the safe ones; with `unsafe`, all that are verified. In memory, fixes that assume only
     metadata are used as well: the plan is then in effect only for calls like the recorded ones.
+    `excluded` fixes are not used, whatever their grade.
     """
     kept: Sequence[AcceptedFix] = result.fixes
     checked = False
     for fix, found in zip(result.fixes, grading.grades, strict=True):
         is_checked = in_memory and found.grade == "assumes" and found.only_metadata
-        if found.grade == "safe" or (unsafe and found.grade != "unverified"):
+        is_allowed = found.grade == "safe" or (unsafe and found.grade != "unverified")
+        if is_allowed and not any(fix is each for each in excluded):
             continue
         if not any(fix is each for each in kept):
             continue

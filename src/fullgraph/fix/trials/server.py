@@ -79,6 +79,9 @@ def _serve(program: RecordedProgram, recorder: CheckpointRecorder, server: Serve
         main_file=program.main_file,
         not_kept=dict(recorder.not_kept),
         cpu_seconds=_cpu_seconds(),
+        sources=program.sources.fingerprints,
+        started=program.sources.started,
+        seconds=program.seconds,
     )
     if recorded.error or not recorded.calls:
         # There is nothing to try, so the compiler is not imported.

@@ -18,6 +18,7 @@ did not make, which no replay shows; where that is not certain, it has no change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -25,6 +26,7 @@ from types import ModuleType
 
 import msgspec
 
+from fullgraph.fix.source.declined import Declined
 from fullgraph.model.report import RecompileGroup
 from fullgraph.recompiles.candidate import Candidate
 from fullgraph.recompiles.context import ProgramContext
@@ -49,11 +51,13 @@ class RemedyModule(msgspec.Struct, frozen=True):
             return
         if self.makes_dynamic and is_specialized(group):
             return
-        for candidate in self.propose_in_module(group, context):
-            has_change = bool(candidate.files or candidate.config) or self.kind == "unsafe"
-            # Advice without a patch, because the patch could change other calls.
-            kind = self.kind if has_change else "rewrite"
-            yield msgspec.structs.replace(candidate, name=self.name, kind=kind)
+        # The file may use the name of an import for something else.
+        with suppress(Declined):
+            for candidate in self.propose_in_module(group, context):
+                has_change = bool(candidate.files or candidate.config) or self.kind == "unsafe"
+                # Advice without a patch, because the patch could change other calls.
+                kind = self.kind if has_change else "rewrite"
+                yield msgspec.structs.replace(candidate, name=self.name, kind=kind)
 
 
 def is_specialized(group: RecompileGroup) -> bool:

@@ -9,14 +9,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from fullgraph.fix.apply import (
-    Change,
-    apply_changes,
-    is_users_own,
-    third_party_patches,
-    undo,
-    user_changes,
-)
+from fullgraph.fix.apply import Change, apply_changes, third_party_patches, undo, user_changes
 from fullgraph.fix.model import FixError, FixPlan, Settings, combined_plan
 from fullgraph.fix.record.program import main_file
 from fullgraph.fix.source.context import BreakContext, SourceFile
@@ -52,9 +45,18 @@ def test_line_endings_stay(plan: tuple[Path, FixPlan], settings: Settings) -> No
     assert file.read_bytes() == WINDOWS
 
 
+SETTING = b"torch._dynamo.config.capture_scalar_outputs = True"
+COMMENTED = b"import torch\n# torch._dynamo.config.capture_scalar_outputs = True\n\nx = 1\n"
+
+
 @pytest.mark.parametrize(
     "content",
     [
+        COMMENTED,
+        b"#!/usr/bin/env python3\nx = 1\n",
+        b"import torch\n\x0c\nclass A:\n\tx: int = 1  # tabs and a form feed",
+        b"import torch; torch.manual_seed(0)\nx = 1 \\\n    + 1\n",
+        b"import torch\rx = 1\ry = 2\r",
         b"\xef\xbb\xbfimport torch\n\nx = 1  # caf\xc3\xa9\n",
         b"# -*- coding: latin-1 -*-\nimport torch\n\nx = 1  # caf\xe9\n",
         b"import torch\r\n\nx = 1  # mixed\r\n",
@@ -66,15 +68,21 @@ def test_encodings_and_mixed_line_ends_stay(
     monkeypatch.setenv("FULLGRAPH_HOME", str(tmp_path / "home"))
     file = tmp_path / "program.py"
     file.write_bytes(content)
+    file.chmod(0o751)
     settings: Settings = {"capture_scalar_outputs": True}
     apply_changes(user_changes(FixPlan(settings=settings), str(file)), force=True)
     written = file.read_bytes()
-    assert b"torch._dynamo.config.capture_scalar_outputs = True" in written
-    kept = [line for line in written.splitlines(keepends=True) if b"_dynamo" not in line]
-    assert [line for line in content.splitlines(keepends=True) if line not in kept] == []
+    assert written.count(SETTING) == content.count(SETTING) + 1
+    kept = written.splitlines(keepends=True)
+    # The last line may get an end.
+    ends = (b"", b"\n")
+    lost = [line for line in content.splitlines(keepends=True) if line not in kept]
+    assert [line for line in lost if not any(line + end in kept for end in ends)] == []
     compile(written, str(file), "exec")
+    assert file.stat().st_mode & 0o777 == 0o751
     undo(force=False, script=str(file))
     assert file.read_bytes() == content
+    assert file.stat().st_mode & 0o777 == 0o751
 
 
 def test_settings_are_set_below_the_imports(tmp_path: Path) -> None:
@@ -131,7 +139,7 @@ def test_a_change_to_a_library_becomes_a_patch_file_named_after_it(
     text = file.read_text()
     plan = FixPlan({str(file): FileEdits(str(file), (insert_lines(text, 1, ["# new"]),))})
     assert user_changes(plan, "") == []
-    ((package, patch),) = third_party_patches(plan).items()
+    ((package, patch),) = third_party_patches(plan, "").items()
     assert package == "torch"
     assert patch.startswith("--- a/torch/__future__.py\n")
     assert "\n+# new\n" in patch
@@ -148,9 +156,8 @@ def test_a_file_of_the_user_is_written_for_a_break_inside_torch(tmp_path: Path) 
         "skip_logging", BreakContext(cause, {str(file): source, torch.__file__: source}.get)
     )
     changes = combined_plan([candidate])
-    assert is_users_own(str(file))
-    assert [Path(each.path) for each in user_changes(changes, "")] == [file]
-    assert third_party_patches(changes) == {}
+    assert [Path(each.path) for each in user_changes(changes, str(file))] == [file]
+    assert third_party_patches(changes, str(file)) == {}
 
 
 SETTINGS = FixPlan(settings={"capture_scalar_outputs": True})
