@@ -18,6 +18,7 @@ DISCOVERED = (
 # Python starts these modules by name.
 STARTED = {
     "fullgraph.__main__": "the command line",
+    "fullgraph.fix.trials.copied_program": "fix/apply/copy_check.py",
     "fullgraph.fix.trials.server": "fix/trials/client.py",
     "fullgraph.recompiles.zygote": "recompiles/replay.py",
     "fullgraph.where.server": "where/pipeline.py",

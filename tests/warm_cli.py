@@ -65,11 +65,6 @@ class ForkedProcess:
         process.stdin, process.stdout = os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb")
         return process
 
-    @property
-    def pid(self) -> int:
-        """The id of the process."""
-        return self._process
-
     def poll(self) -> int | None:
         """Return the exit code; None while the process runs."""
         if self.returncode is None:

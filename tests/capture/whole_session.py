@@ -27,8 +27,9 @@ PYTHON = (3, 11)
 EXPECTED = Path(__file__).parent / "session.json"
 PROGRAM = PROGRAMS / "everything.py"
 _TIMES = {"seconds", "cold_seconds"}
-# Addresses, and the state of torch, which names the number of threads.
-_VARIABLE = re.compile(r"\b\d{6,}\b|0x[0-9a-f]+|(?<=against )\{.*\}")
+# Addresses, the state of torch, which names the number of threads, and a number that counts all
+# compiles of the process.
+_VARIABLE = re.compile(r"\b\d{6,}\b|0x[0-9a-f]+|(?<=against )\{.*\}|(?<=builtins_dict___)\d+")
 
 
 def session() -> str:
@@ -69,7 +70,8 @@ def _shown_struct(value: dict[str, Any]) -> Any:
         # The reason of a break, which is torch's text.
         return [value.get("id"), *sorted(name for name, text in value.items() if text)]
     if {"kind", "place", "seconds"} <= value.keys():
-        return f"{value['kind']} {value['place']} {value['source']} {value['name']}"
+        guard = f"{value['kind']} {value['place']} {value['source']} {value['name']}"
+        return _VARIABLE.sub("N", guard)
     found = {name: _shown(each, name) for name, each in value.items()}
     if "event" in found and "reason" in found:
         found["reason"] = bool(found["reason"])

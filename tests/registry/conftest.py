@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_torch import Site, torch_files
 
 from fullgraph.registry import download
+from tests.registry.fake_torch import Site, torch_files
 
 
 @pytest.fixture

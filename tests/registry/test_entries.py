@@ -4,7 +4,6 @@ import copy
 import zlib
 
 import pytest
-from fake_torch import ENTRIES, registry_bytes
 from msgspec.structs import replace
 
 from fullgraph.errors import RegistryError
@@ -16,6 +15,7 @@ from fullgraph.registry.entries import (
     read_registry,
     wording_checksum,
 )
+from tests.registry.fake_torch import ENTRIES, registry_bytes
 
 
 def changed(identifier: str, number: int, **fields: object) -> bytes:

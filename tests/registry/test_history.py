@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from fake_torch import registry_bytes
-
 from fullgraph.registry.entries import CallSite, Snapshot, read_registry
 from fullgraph.registry.history import (
     FACTS_FOLDER,
@@ -12,6 +10,7 @@ from fullgraph.registry.history import (
 )
 from fullgraph.registry.pages import page_without_text
 from fullgraph.registry.releases import sort_key
+from tests.registry.fake_torch import registry_bytes
 
 ENTRIES = read_registry(registry_bytes(), "here")
 SITE = CallSite("torch/_dynamo/x.py", 3, "f")

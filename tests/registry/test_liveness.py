@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from fake_torch import HINTS, SOURCE, registry_bytes
 
 from fullgraph.installed_torch import torch_folder
 from fullgraph.registry.entries import CallSite, SourceText, Wording, read_registry
 from fullgraph.registry.history import known_facts
 from fullgraph.registry.liveness import Call, calls_in, map_calls, shared_hints, texts_of
 from fullgraph.registry.sources import installed_snapshot, snapshot_of_folder
+from tests.registry.fake_torch import HINTS, SOURCE, registry_bytes
 
 FILE = "torch/_dynamo/variables/fake_torch.py"
 

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Callable
 
 import pytest
-from fake_torch import registry_bytes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from fullgraph.registry.entries import Wording, read_registry
 from fullgraph.registry.match import Found, Matcher
 from fullgraph.registry.message_templates import joined_hints, readable, readable_type
 from fullgraph.registry.sources import require_installed
+from tests.registry.fake_torch import registry_bytes
 
 HOLE = re.compile("‹[^›]*›")
 NEXT = "\n\n*** While handling this graph break, another graph break occurred: ***\n\n"

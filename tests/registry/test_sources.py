@@ -11,7 +11,6 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
-from fake_torch import Handler, Site, ranged, registry_bytes, wheel_bytes, whole
 
 from fullgraph.errors import RegistryError
 from fullgraph.folders import registry_cache_folder
@@ -21,6 +20,7 @@ from fullgraph.registry import wheels as wheels_module
 from fullgraph.registry.download import Downloader, UnreachableError
 from fullgraph.registry.package_index import PipSettings, Wheel, best_wheel, pip_settings, wheels
 from fullgraph.registry.wheels import RangeFile, read_wheel
+from tests.registry.fake_torch import Handler, Site, ranged, registry_bytes, wheel_bytes, whole
 
 REGISTRY = "/registry.json"
 NAME = "torch-2.99.1-cp311-cp311-macosx_14_0_arm64.whl"

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import address, browser, hosted, visit  # noqa: F401
-from sitekit import Registry, SiteCli
 
 from fullgraph.installed_torch import torch_folder
 from fullgraph.registry.entries import REGISTRY_FILE
@@ -22,6 +20,8 @@ from fullgraph.site.gather import gather
 from fullgraph.site.model import SiteData
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.settings import BuildPlan, make_plan
+from tests.site.browsing import address, browser, hosted, visit  # noqa: F401
+from tests.site.sitekit import Registry, SiteCli
 
 
 @pytest.fixture(scope="session")

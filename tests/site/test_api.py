@@ -11,7 +11,6 @@ from urllib.parse import urljoin
 
 import msgspec
 from msgspec.structs import replace
-from sitekit import Registry, rebuild
 
 from fullgraph.registry.taxonomy import RENAMED
 from fullgraph.site.api import BreakFile, IndexFile
@@ -19,6 +18,7 @@ from fullgraph.site.build import write_site
 from fullgraph.site.model import SiteData
 from fullgraph.site.output import MANIFEST, opened
 from fullgraph.site.pages.redirects import redirect_paths
+from tests.site.sitekit import Registry, rebuild
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"

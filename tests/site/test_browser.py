@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import Visit, write
 from playwright.sync_api import Page, expect
 
 from bench.site_layout import DESKTOP, FIRST_CODE, FOLD, OVERFLOWS, SMALL_TEXT, SMALLEST_TEXT
 from fullgraph.registry.sources import snapshot_named
 from fullgraph.site.gather import gather
+from tests.site.browsing import Visit, write
 
 # One page of every kind, and pages with special content.
 KINDS = [

@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sitekit import Registry, SiteCli, files_in, rebuild
 
 from fullgraph.errors import FullgraphError
 from fullgraph.site.markers import END, START
 from fullgraph.site.output import MANIFEST
+from tests.site.sitekit import Registry, SiteCli, files_in, rebuild
 
 
 def write_registry(path: Path, registry: Registry) -> str:

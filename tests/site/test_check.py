@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from sitekit import SiteCli, rebuild
 
 from fullgraph.errors import FullgraphError
 from fullgraph.site.check import check_site
@@ -15,6 +14,7 @@ from fullgraph.site.fingerprint import digest
 from fullgraph.site.markers import START
 from fullgraph.site.output import MANIFEST
 from fullgraph.site.settings import make_plan
+from tests.site.sitekit import SiteCli, rebuild
 
 
 def problems(folder: Path, **options: str) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from sitekit import SiteCli, rebuild
 
 from fullgraph.site.contributed_files import MOST_BYTES
 from fullgraph.site.importing import import_folder
@@ -14,6 +13,7 @@ from fullgraph.site.info import read_info
 from fullgraph.site.info_check import check_info
 from fullgraph.site.markers import END, START
 from fullgraph.site.settings import SettingsError, make_plan
+from tests.site.sitekit import SiteCli, rebuild
 
 KNOWN = ["GB0124", "GB0125", "GB0126"]
 

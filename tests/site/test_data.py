@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from sitekit import Registry
 
 from fullgraph.errors import FullgraphError
 from fullgraph.model.report import Report
@@ -21,6 +20,7 @@ from fullgraph.render.report.json import render
 from fullgraph.site.gather import gather
 from fullgraph.site.model import SiteData
 from fullgraph.site.sweep_reports import read_sweep_reports
+from tests.site.sitekit import Registry
 
 
 def test_every_entry_of_every_known_release_has_a_page(installed_site: SiteData) -> None:

@@ -12,9 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from sitekit import Registry, SiteCli, files_in, until
 
 from fullgraph.site.markers import END, START
+from tests.site.sitekit import Registry, SiteCli, files_in, until
 
 
 class Source(ThreadingHTTPServer):

@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from browsing import Visit
 from msgspec.structs import replace
 
 from fullgraph.site.markdown_page import markdown_page
@@ -21,6 +20,7 @@ from fullgraph.site.pages.opensearch import outputs as opensearch
 from fullgraph.site.pages.sitemap import outputs as sitemaps
 from fullgraph.site.policy import POLICY
 from fullgraph.site.report_link import report_link
+from tests.site.browsing import Visit
 
 ADDRESS = "https://example.org/breaks/"
 

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from sitekit import SiteCli, files_in, rebuild, until
 
 from fullgraph.errors import FullgraphError
 from fullgraph.site.build import write_site
 from fullgraph.site.model import SiteData
 from fullgraph.site.output import MANIFEST, opened, read_manifest
+from tests.site.sitekit import SiteCli, files_in, rebuild, until
 
 
 def mtimes(folder: Path) -> dict[str, int]:

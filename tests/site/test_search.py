@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from browsing import Visit
 from playwright.sync_api import Page, expect
 
 from fullgraph.catalog.parse import example_ids
 from fullgraph.site.model import SiteData
 from fullgraph.site.pages import all_outputs
 from fullgraph.site.searchindex import search_words
+from tests.site.browsing import Visit
 
 QUESTIONS = Path(__file__).parent / "questions.toml"
 MESSAGE = """Unsupported Tensor.item() call with capture_scalar_outputs=False

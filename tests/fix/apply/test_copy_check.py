@@ -53,11 +53,10 @@ def test_the_program_runs_as_far_as_its_recorded_calls(check: Check, tmp_path: P
     assert not (tmp_path / "went-on").exists()
 
 
-def test_a_real_process_checks_the_same(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    file = Path("prog.py")
+def test_a_real_process_checks_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "prog.py"
     file.write_text(PROGRAM)
-    change = Change(str(file.resolve()), PROGRAM, PROGRAM.replace("SCALE = 2.0", "SCALE = TWO"))
+    change = Change(str(file), PROGRAM, PROGRAM.replace("SCALE = 2.0", "SCALE = TWO"))
     with pytest.raises(FixError, match=r"NameError: name 'TWO' is not defined \(.*prog.py:3"):
         check_copy([str(file)], [change], {}, RECORDED)
 

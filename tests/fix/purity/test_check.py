@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fullgraph.fix.purity.check import PurityError, check
+
+
+@pytest.fixture(autouse=True)
+def forget_the_program() -> Iterator[None]:
+    """Leave no module `program` for tests that import one of their own."""
+    yield
+    sys.modules.pop("program", None)
 
 
 def program(folder: Path, source: str) -> str:
