@@ -52,9 +52,10 @@ def git(folder: Path, *args: str) -> None:
 def test_settings_alone_are_shown_as_lines_and_nothing_is_written(
     warm_cli: Cli, program: Path
 ) -> None:
-    done = warm_cli("fix", "--only", "settings", program.name)
+    done = warm_cli("fix", "--only", "settings", "--no-speed", program.name)
     assert done.returncode == 0, done.stderr
     assert "fixed" in done.stdout
+    assert "speed:" not in done.stdout
     assert "+ torch._dynamo.config.capture_scalar_outputs = True" in done.stdout
     assert "verification:" in done.stdout
     assert "no new recompilation" in done.stdout
@@ -267,3 +268,73 @@ def test_fixes_that_are_left_out_are_named(
     assert file.read_text() == "x = 1\ny = 2\n"
     shown = capsys.readouterr().err
     assert "not written, because not safe: skip_logging at line 7; --unsafe writes" in shown
+
+
+# Its own backend runs only when the speed is measured: trials have backends of their own.
+INTERRUPTED_LATE = """\
+import os
+import signal
+
+import torch
+
+COMMAND = os.getppid()
+
+
+def interrupt(graph, inputs):
+    os.kill(COMMAND, signal.SIGINT)
+    return graph.forward
+
+
+def f(x):
+    return x * x.abs().max().item()
+
+
+print(torch.compile(f, backend=interrupt)(torch.arange(4.0)).shape)
+"""
+
+INTERRUPTED_EARLY = """\
+import os
+import signal
+
+import torch
+
+PROGRAM, COMMAND = os.getpid(), os.getppid()
+
+
+def f(x):
+    if os.getpid() != PROGRAM:
+        os.kill(COMMAND, signal.SIGINT)
+    return x + 1
+
+
+torch.compile(f, backend="eager")(torch.arange(4.0))
+"""
+
+
+def test_an_interrupt_while_the_speed_is_measured_keeps_the_result(cli: Cli) -> None:
+    (cli.folder / "late.py").write_text(INTERRUPTED_LATE)
+    done = cli("fix", "late.py")
+    assert done.returncode == 0, done.stderr
+    assert "torch._dynamo.config.capture_scalar_outputs = True" in done.stdout
+    assert "verification: 1 recorded" in done.stdout
+    assert "interrupted; the speed is not known" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_before_writing_writes_nothing(cli: Cli) -> None:
+    (cli.folder / "late.py").write_text(INTERRUPTED_LATE)
+    done = cli("fix", "--apply", "--force", "--format", "json", "-o", "fix.json", "late.py")
+    assert done.returncode == 130
+    assert "interrupted; nothing was written" in done.stderr
+    assert (cli.folder / "late.py").read_text() == INTERRUPTED_LATE
+    report = json.loads((cli.folder / "fix.json").read_text())
+    assert report["summary"]["verified"]
+    assert report["verification"]["speedup"] is None
+
+
+def test_an_interrupt_of_the_search_says_that_nothing_is_verified(cli: Cli) -> None:
+    (cli.folder / "early.py").write_text(INTERRUPTED_EARLY)
+    done = cli("fix", "early.py")
+    assert done.returncode == 130
+    assert done.stderr == "fullgraph: interrupted; nothing is verified yet\n"
+    assert not done.stdout

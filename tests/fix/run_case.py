@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -28,6 +27,7 @@ from fullgraph.fix.model import (
 from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.fix.report.build import build_report
 from fullgraph.fix.runtime.hot_patch import index_functions
+from fullgraph.fix.search.budget import Budget
 from fullgraph.fix.search.grading import FixGrade, Grading
 from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.source.context import BreakContext, SourceFile
@@ -123,7 +123,7 @@ def search(source: str, folder: Path, *fixers: Fixer) -> SearchResult:
     try:
         return FixSearch(
             LocalTrialRunner(recorder, folder),
-            deadline=time.monotonic() + _SECONDS,
+            budget=Budget(_SECONDS),
             progress=lambda _: None,
             fixers=fixers or None,
         ).run()
@@ -179,7 +179,7 @@ def _reason(refusals: Sequence[Refusal]) -> str:
 def fix_diff(result: SearchResult) -> str:
     """Return the accepted fixes as the diff of a case."""
     grading = Grading(tuple(FixGrade("safe") for _ in result.fixes))
-    report = build_report(result, grading=grading, times=None, seconds=0.0)
+    report = build_report(result, grading=grading, seconds=0.0)
     settings = [line for fix in report.fixes for line in fix.settings]
     guards = ["+ value guards"] if result.plan.guards else []
     lines = [f"+ {line}" for line in dict.fromkeys(settings)] + guards

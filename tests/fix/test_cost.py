@@ -52,7 +52,6 @@ class FakeRunner(Struct):
     """Answers with the times that a plan deserves, with some noise."""
 
     noise: float = 0.0
-    reruns_program: bool = False
     requests: list[TrialRequest] = []
 
     def submit(self, request: TrialRequest) -> int:

@@ -80,11 +80,12 @@ def test_words_of_torch_paths_and_times_are_not_stored(tmp_path: Path) -> None:
         "    why    Detected something\n           that goes on\n    fix    Our advice\n"
         "why       Words of torch\n          and more\n\n"
         "          1. Ours\n          2. torch: a hint\n             goes on\n"
+        "speed: cannot be told: 0.93 to 2.53\n  times as fast\n"
         "1.4x faster, 3.2 s\n"
     )
     assert stored_output(text, tmp_path) == (
         "    model.py:6  yours\n    why    …\n    fix    Our advice\nwhy       …\n\n"
-        "          1. Ours\n          2. torch: …\n…x faster, … s"
+        "          1. Ours\n          2. torch: …\nspeed: …\n…x faster, … s"
     )
 
 

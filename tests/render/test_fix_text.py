@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from fullgraph.fix.model import Refusal, RejectedCandidate
-from fullgraph.fix.report.model import FixReport, RemainingBreak
+from fullgraph.fix.model import Refusal, RejectedCandidate, VariantTimes
+from fullgraph.fix.report.build import with_speed
+from fullgraph.fix.report.model import CallsRun, FixReport, RemainingBreak
+from fullgraph.fix.speed import speed_of
 from fullgraph.model.events import Frame
 from fullgraph.render import render
 from tests.fix.reports import FIX, GUARD_FIX, LOCATION, VERIFICATION, fix_report, guard
@@ -17,26 +19,57 @@ def text_of(report: FixReport) -> str:
     return " ".join(render("fix", report, "text", width=100, command="model.py").split())
 
 
+def rounds(seconds: float, noise: float) -> VariantTimes:
+    """Return steady calls that take so long, some of them longer."""
+    steady = [seconds * (1 + noise * (number % 5) / 4) for number in range(30)]
+    return VariantTimes(1.0, (None, *steady))
+
+
 @pytest.mark.parametrize(
-    ("before", "after", "shown", "will_apply"),
+    ("before", "after", "noise", "shown", "will_apply"),
     [
-        (2e-3, 1e-3, "2.0x faster", True),
-        (1e-3, 2e-3, "SLOWER: a call takes 2.00 times as long", False),
+        (2e-3, 1e-3, 0.1, "speed: 2.0x faster (2.00 to 2.00)", True),
+        (1e-3, 2e-3, 0.1, "withdrawn: a call takes 2.00 times as long", False),
         # A large part of a short call, and a small part of a long one.
-        (20e-6, 28e-6, "as fast as before", True),
-        (28e-6, 20e-6, "as fast as before", True),
-        (1.0, 1.05, "as fast as before", True),
+        (20e-6, 28e-6, 0.0, "speed: as fast as before", True),
+        (28e-6, 20e-6, 0.0, "speed: as fast as before", True),
+        (1.0, 1.05, 0.0, "speed: as fast as before (0.95 to 0.95)", True),
     ],
 )
 def test_only_a_difference_beyond_the_noise_counts(
-    before: float, after: float, shown: str, will_apply: bool
+    before: float, after: float, noise: float, shown: str, will_apply: bool
 ) -> None:
-    speedup = round(before / after, 2)
-    facts = replace(VERIFICATION, speedup=speedup, seconds_before=before, seconds_after=after)
-    text = text_of(fix_report(FIX, verification=facts))
+    speed = speed_of(rounds(before, noise), rounds(after, noise))
+    text = text_of(with_speed(fix_report(FIX), speed))
     assert shown in text
     assert ("apply with: fullgraph fix --apply model.py" in text) == will_apply
-    assert ("fullgraph fix --apply --force model.py" in text) != will_apply
+    assert "--force" not in text
+
+
+def test_a_speed_that_cannot_be_told_says_so() -> None:
+    one, other = rounds(1.0, 4.0), rounds(1.0, 4.0)
+    shifted = VariantTimes(1.0, (None, *reversed(other.steady[1:])))
+    unclear = text_of(with_speed(fix_report(FIX), speed_of(one, shifted)))
+    assert "speed: cannot be told: 0." in unclear
+    assert "apply with:" in unclear
+    few = speed_of(VariantTimes(1.0, (1.0, None)), VariantTimes(1.0, (1.0, 1.0)))
+    text = text_of(with_speed(fix_report(FIX), few))
+    assert "speed: cannot be told: calls compile again" in text
+
+
+def test_what_was_measured_later_is_shown_by_itself() -> None:
+    report = with_speed(fix_report(FIX), speed_of(rounds(2.0, 0.0), rounds(1.0, 0.0)))
+    text = render("fix", report, "text", width=100, only_measured=True)
+    assert text == "speed: 2.0x faster (2.00 to 2.00)\n"
+
+
+def test_the_calls_of_each_backend_are_shown() -> None:
+    same = replace(VERIFICATION, calls=(CallsRun("eager", 2, 3), CallsRun("aot_eager", 2, 3)))
+    text = text_of(fix_report(FIX, verification=same))
+    assert "verification: 2 recorded and 3 varied calls with eager and aot_eager, outputs" in text
+    other = replace(same, calls=(*same.calls, CallsRun("inductor", 2, 0)))
+    text = text_of(fix_report(FIX, verification=other))
+    assert "with eager and aot_eager, 2 recorded and 0 varied calls with inductor, outputs" in text
 
 
 def test_fixes_that_failed_verification_are_not_offered() -> None:
@@ -81,13 +114,16 @@ def test_a_remaining_break_has_one_line_per_fixer() -> None:
     ]
 
 
-def test_a_break_without_candidates_says_whether_there_was_time() -> None:
-    remaining = (RemainingBreak(LOCATION, (), ()),)
-    unknown = "no fixer knows this pattern"
-    assert unknown in text_of(fix_report(remaining=remaining))
-    late = text_of(fix_report(remaining=remaining, out_of_time=True))
-    assert "the time was over before a fixer was found" in late
-    assert unknown not in late
+def test_what_was_not_tried_is_named_with_the_command_that_continues() -> None:
+    unknown = RemainingBreak(LOCATION, (), ())
+    assert "no fixer knows this pattern" in text_of(fix_report(remaining=(unknown,)))
+    late = replace(unknown, untried=("branch_to_where", "branch_to_cond"))
+    text = text_of(fix_report(remaining=(unknown, late), out_of_time=True, budget=60.0))
+    assert "not tried before the time limit: branch_to_where, branch_to_cond" in text
+    assert (
+        "the limit of 60 s of CPU time was reached, with candidates for 1 root cause left; "
+        "continue with: fullgraph fix --time 240 model.py"
+    ) in text
 
 
 def test_a_guard_is_on_a_value_that_is_computed_from_an_input() -> None:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from fullgraph.fix.pipeline import FixOutcome
     from fullgraph.model.report import Report
 
-# How long `--fix` may search for fixes.
-_FIX_SECONDS = 120.0
-
 
 class RunCommand(click.Command):
     """Parses options only up to the program: all arguments after it belong to the program."""
@@ -139,18 +136,11 @@ def _apply_fixes(target: tuple[str, ...], folder: Path, unsafe: bool) -> None:
     from msgspec import json
 
     from fullgraph.fix.model import PLAN_VARIABLE
-    from fullgraph.fix.pipeline import fix_program
+    from fullgraph.fix.pipeline import fix_in_memory
 
     try:
         with progress_line() as progress:
-            fixed = fix_program(
-                target,
-                seconds=_FIX_SECONDS,
-                progress=progress,
-                measure=False,
-                use="in memory",
-                unsafe=unsafe,
-            )
+            fixed = fix_in_memory(target, progress=progress, unsafe=unsafe)
     except FullgraphError as error:
         click.echo(f"fullgraph: running without fixes: {error}", err=True)
         return

@@ -16,6 +16,8 @@ and what they use:
     trials/      runs one candidate in a process of its own
     runtime/     a plan in effect in a running process
     model.py     the structs that the stages pass to each other
-    pipeline.py  fix_program(): all stages for a program
+    speed.py     how much faster a call is with the fixes
+    cost.py      what each fix is worth
+    pipeline.py  FixSession: all stages for a program
     api.py       fullgraph.compile(): the same stages for one model, in this process
 """

@@ -22,7 +22,7 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
     *,
     value_guards: bool = True,
     unsafe: bool = False,
-    seconds: float = 120.0,
+    seconds: float | None = None,
     **options: Any,
 ) -> Any:
     """Return `torch.compile(model, **options)` after applying verified fixes in memory.
@@ -32,6 +32,7 @@ def compile(  # noqa: A001  (it is torch.compile's name, on purpose)
     this process; no file changes. Safe fixes are applied, and those that assume something of the
     metadata of arguments, for calls like the recorded ones. With `unsafe`, all verified fixes are.
     If no fix can be verified, the result is that of `torch.compile`, and a warning says why. The
+    search may use so many `seconds` of CPU time; by default it is a limit that fits the model. The
     result's `fullgraph_fix` is the fix report.
     """
     import torch
@@ -66,12 +67,13 @@ def _fixed(
     example_inputs: Sequence[Any] | Mapping[str, Any] | None,
     value_guards: bool,
     unsafe: bool,
-    seconds: float,
+    seconds: float | None,
     options: dict[str, Any],
 ) -> tuple[FixPlan, FixReport]:
     """Search and verify fixes; FullgraphError if that is not possible."""
     from fullgraph.fix.fixers import all_fixers
     from fullgraph.fix.report.build import build_report
+    from fullgraph.fix.search.budget import Budget
     from fullgraph.fix.search.grading import grade_fixes, usable_plan
     from fullgraph.fix.search.search import FixSearch
     from fullgraph.fix.trials.fork import ForkTrialRunner, can_fork
@@ -92,15 +94,13 @@ def _fixed(
     started = time.monotonic()
     fixers = [each for each in all_fixers() if value_guards or each.kind != "guard"]
     with ForkTrialRunner(_recorded(model, example_inputs, options)) as runner:
-        search = FixSearch(
-            runner, deadline=started + seconds, progress=lambda _: None, fixers=fixers
-        )
+        search = FixSearch(runner, budget=Budget(seconds), progress=lambda _: None, fixers=fixers)
         result = search.run()
-        grading = grade_fixes(runner, result)
-        plan, _ = usable_plan(runner, result, grading, unsafe=unsafe, in_memory=True)
+        grading = grade_fixes(search.runner, result)
+        plan, _ = usable_plan(search.runner, result, grading, unsafe=unsafe, in_memory=True)
     if result.baseline.samples.raising:
         raise FullgraphError("the model raises for example_inputs; pass arguments that it accepts")
-    report = build_report(result, grading=grading, times=None, seconds=time.monotonic() - started)
+    report = build_report(result, grading=grading, seconds=time.monotonic() - started)
     if not report.summary.verified:
         raise FullgraphError(report.verification.problems[0])
     return plan, report

@@ -136,6 +136,8 @@ class TrialRequest(Struct, frozen=True):
     probes: tuple[str, ...] = ()
     most_probes: int = 0
     most_compiled: int = 0
+    # For `variants`: no further round starts after so many seconds of steady calls.
+    steady_seconds: float = 1e9
     # After this time the trial is killed; after half of it no further varied inputs are run.
     seconds: float = 120.0
     # Whether a trial runs all recorded calls, and not only those that meet different breaks.
@@ -312,6 +314,12 @@ class AcceptedFix(Struct, frozen=True):
     shown: Frame | None = None
     # The keys of all breaks that were gone when the fix was accepted.
     removed: tuple[str, ...] = ()
+    # The keys of those of them that it was proposed for, perhaps beside other fixes.
+    served: tuple[str, ...] = ()
+    # The lines of the original files on the way to these breaks, their own included.
+    reached_by: frozenset[tuple[str, int]] = frozenset()
+    # The number of the trial after which it was accepted.
+    trial: int = 0
 
 
 class RemainingCause(Struct, frozen=True):
@@ -324,6 +332,8 @@ class RemainingCause(Struct, frozen=True):
     refusals: tuple[Refusal, ...]
     # `BreakSite.shown`, in the original file.
     shown: Frame | None = None
+    # Fixers with candidates for which no budget was left.
+    untried: tuple[str, ...] = ()
 
 
 class SearchResult(Struct, frozen=True):
@@ -335,7 +345,9 @@ class SearchResult(Struct, frozen=True):
     other_backends: dict[str, TrialResult]
     fixes: tuple[AcceptedFix, ...]
     remaining: tuple[RemainingCause, ...]
+    # Whether the budget was spent before everything was tried, and the budget in CPU seconds.
     out_of_time: bool
+    budget: float = 0.0
 
     @property
     def plan(self) -> FixPlan:

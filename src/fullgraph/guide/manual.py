@@ -47,6 +47,7 @@ _LOG = re.compile(r"^[VIWE]\d{4} .*\n", re.MULTILINE)
 _WHY = re.compile(r"^( *)(why +)\S.*\n(?:\1 {5,}\S.*\n)*", re.MULTILINE)
 _HINT = re.compile(r"^( +\d+\. torch: ).*\n(?: {12,}\S.*\n)*", re.MULTILINE)
 _MEASURED = re.compile(r"[\d.]+x (?:faster|slower)|as fast as before")
+_SPEED = re.compile(r"^speed: .*(?:\n {2,}.*)*", re.MULTILINE)
 
 
 class ChapterPart(Struct, frozen=True):
@@ -172,6 +173,7 @@ def stored_output(text: str, folder: Path, *, times: bool = False) -> str:
     if times:
         text = without_folders(text, folder)
     else:
+        text = _SPEED.sub("speed: …", text)
         text = normalized(_MEASURED.sub("…x faster", text), folder)
     return with_markers(text).strip("\n")
 

@@ -21,12 +21,13 @@ from fullgraph.fix.model import (
     SearchResult,
     TrialResult,
 )
-from fullgraph.fix.report.build import build_report
+from fullgraph.fix.report.build import build_report, with_speed
 from fullgraph.fix.report.diff import text_diff
 from fullgraph.fix.report.model import (
     FIX_FORMAT,
     BeforeAfter,
     BreakLocation,
+    CallsRun,
     CallTimes,
     FixReport,
     Verification,
@@ -37,6 +38,7 @@ from fullgraph.model.events import FORMAT_VERSION, Frame
 from fullgraph.model.report import Report, RootCause
 from fullgraph.model.session import Header, Session
 from tests.fix.causes import root_cause
+from tests.fix.reports import VERIFICATION, fix_report
 
 TEXT = "import torch\r\na = 1\r\nb = 2\r\nprint(b)\r\nc = 3\r\n"
 GUARD = GuardCost("program.py", 3, "n", "value", "3", 4, 5.0, 0)
@@ -71,7 +73,10 @@ def built(program: str, **facts: object) -> FixReport:
         for line, id_ in ((2, "GB0170"), (3, "GB0124"), (5, "GB0060"))
     ]
     code = ("a = 1", "b = 2", "c = 3")
-    keys = [f"{c.id} {c.type} {program} f {line}" for c, line in zip(causes, code, strict=True)]
+    keys = [
+        f"{each.id} {each.type} {program} f {each.line} {line}"
+        for each, line in zip(causes, code, strict=True)
+    ]
     shown = Frame(program, 5, "f")
     fixes = (
         AcceptedFix(
@@ -98,7 +103,7 @@ def built(program: str, **facts: object) -> FixReport:
         samples=Samples(3, 4, 1), recompiled=0, varied_sites=1, guards=(GUARD,),
     )  # fmt: skip
     other = TrialResult(
-        3, None, (DIFFERENCE,), largest=0.25, gradients=6, zero_gradients=0, recompiled=2,
+        3, None, differences=(DIFFERENCE,), largest=0.25, gradients=6, zero_gradients=0, recompiled=2,
         varied_sites=0, error="it crashed", samples=Samples(9, 9, 9),
     )  # fmt: skip
     result = SearchResult(
@@ -107,7 +112,7 @@ def built(program: str, **facts: object) -> FixReport:
     )  # fmt: skip
     grades = (FixGrade("safe"), FixGrade("changes", ("x is finite",), (4,)), FixGrade("assumes"))
     grading = Grading(grades, ProbesRun(11, 5))
-    known = {"grading": grading, "times": CallTimes(0.4, 0.1), "seconds": 12.345, **facts}
+    known = {"grading": grading, "seconds": 12.345, **facts}
     return build_report(result, **known)  # type: ignore[arg-type]
 
 
@@ -126,12 +131,22 @@ def test_the_verification_takes_the_worst_of_all_backends(program: str) -> None:
     expected = Verification(
         recorded_calls=3, varied_calls=4, raising_calls=1, largest_difference=0.5, gradients=6,
         zero_gradients=1, recompilations=2, backends=("eager", "aot_eager"), varied_sites=1,
-        speedup=4.0, problems=("it crashed", str(DIFFERENCE)), seconds_before=0.4,
-        seconds_after=0.1, probes=11, compiled_probes=5,
+        speedup=None, problems=("it crashed", str(DIFFERENCE)), probes=11, compiled_probes=5,
+        calls=(CallsRun("eager", 3, 4), CallsRun("aot_eager", 9, 9)),
     )  # fmt: skip
-    assert built(program).verification == expected
-    untimed = built(program, times=None).verification
-    assert (untimed.speedup, untimed.seconds_before, untimed.seconds_after) == (None, None, None)
+    untimed = built(program)
+    assert untimed.verification == expected
+    times = CallTimes(before=0.4, after=0.1, ratio=4.004, low=3.5, high=4.251)
+    timed = with_speed(untimed, times)
+    assert timed == replace(
+        untimed,
+        verification=replace(
+            expected, speedup=4.0, seconds_before=0.4, seconds_after=0.1,
+            speedup_low=3.5, speedup_high=4.25,
+        ),
+    )  # fmt: skip
+    unknown = with_speed(untimed, "calls compile again").verification
+    assert unknown == replace(expected, speed_unknown="calls compile again")
 
 
 def test_each_fix_has_its_own_part_of_the_diff(program: str) -> None:
@@ -191,17 +206,27 @@ def test_a_missing_end_of_line_is_said_and_equal_texts_have_no_diff() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "slower", "faster"),
+    ("before", "after", "low", "high", "shown"),
     [
-        (1.0, 1.0, False, False), (1.0, 1.1, False, False), (1.0, 1.2, True, False),
-        (1.2, 1.0, False, True), (20e-6, 29e-6, False, False), (20e-6, 31e-6, True, False),
-        (None, 1.0, False, False), (1.0, None, False, False),
+        (1.0, 1.0, 0.95, 1.05, "as fast"), (1.0, 1.2, 0.8, 0.9, "slower"),
+        (1.2, 1.0, 1.1, 1.3, "faster"),
+        # The interval says that it may be noise.
+        (1.0, 1.4, 0.5, 1.1, "unknown"), (1.4, 1.0, 0.9, 2.0, "unknown"),
+        # Clearly different, and still less than anybody would notice.
+        (1.0, 1.05, 0.94, 0.96, "as fast"), (20e-6, 24e-6, 0.8, 0.9, "as fast"),
+        (20e-6, 31e-6, 0.6, 0.7, "slower"), (31e-6, 20e-6, 1.5, 1.6, "faster"),
     ],
 )  # fmt: skip
-def test_a_difference_within_the_noise_is_none(
-    before: float | None, after: float | None, slower: bool, faster: bool
+def test_a_speed_is_told_by_its_interval_and_its_size(
+    before: float, after: float, low: float, high: float, shown: str
 ) -> None:
-    from tests.fix.reports import VERIFICATION
+    times = CallTimes(before, after, before / after, low, high)
+    found = with_speed(fix_report(), times).verification
+    told = {"slower": found.is_slower, "faster": found.is_faster, "as fast": found.is_as_fast}
+    assert [name for name, is_so in told.items() if is_so] == [shown] * (shown != "unknown")
 
-    found = replace(VERIFICATION, seconds_before=before, seconds_after=after)
-    assert (found.is_slower, found.is_faster) == (slower, faster)
+
+def test_without_a_measurement_nothing_is_said_about_speed() -> None:
+    assert not VERIFICATION.is_slower
+    assert not VERIFICATION.is_faster
+    assert not VERIFICATION.is_as_fast

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import torch
 
 from fullgraph.fix.model import SearchResult
 from fullgraph.fix.runtime.hot_patch import index_functions
+from fullgraph.fix.search.budget import Budget
 from fullgraph.fix.search.grading import Grading, grade_fixes, usable_plan
 from fullgraph.fix.search.search import FixSearch
 from tests.fix.run_case import LocalTrialRunner, index_what_is_loaded, load, recorded
@@ -20,7 +20,7 @@ def graded(source: str, folder: Path) -> tuple[LocalTrialRunner, SearchResult, G
     recorder = recorded(load(source, folder))
     index_functions()
     runner = LocalTrialRunner(recorder, folder)
-    search = FixSearch(runner, deadline=time.monotonic() + 600, progress=lambda _: None)
+    search = FixSearch(runner, budget=Budget(600), progress=lambda _: None)
     result = search.run()
     grading = grade_fixes(runner, result)
     torch._dynamo.reset()

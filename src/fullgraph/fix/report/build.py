@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from fullgraph.fix.declarations import declarations
 from fullgraph.fix.model import (
     NO_PLAN,
@@ -20,9 +22,9 @@ from fullgraph.fix.report.model import (
     FIX_FORMAT,
     BeforeAfter,
     BreakLocation,
+    CallsRun,
     CallTimes,
     Fix,
-    FixCost,
     FixReport,
     FixSummary,
     RemainingBreak,
@@ -40,28 +42,42 @@ def build_report(
     result: SearchResult,
     *,
     grading: Grading,
-    times: CallTimes | None,
     seconds: float,
-    cost: FixCost | None = None,
 ) -> FixReport:
-    """Return the report of a search; `times` is None if the calls were not measured."""
+    """Return the report of a search, before anything is measured."""
     problems = tuple(_problems(result))
     return FixReport(
         format=FIX_FORMAT,
         summary=_summary(result, verified=not problems),
         fixes=tuple(_fixes(result, grading)),
         remaining=tuple(
-            RemainingBreak(_location(each), each.rejected, each.refusals)
+            RemainingBreak(_location(each), each.rejected, each.refusals, each.untried)
             for each in result.remaining
         ),
         settings=result.plan.settings,
         guards=result.final.guards,
-        verification=_verification(result, grading, times, problems),
+        verification=_verification(result, grading, problems),
         diff=plan_diff(result.plan),
         out_of_time=result.out_of_time,
         seconds=round(seconds, 1),
-        cost=cost,
+        budget=round(result.budget, 1),
     )
+
+
+def with_speed(report: FixReport, speed: CallTimes | str) -> FixReport:
+    """Return the report with what was measured, or with the reason why that says nothing."""
+    known = report.verification
+    if isinstance(speed, str):
+        return replace(report, verification=replace(known, speed_unknown=speed))
+    facts = replace(
+        known,
+        speedup=round(speed.ratio, 2),
+        speedup_low=round(speed.low, 2),
+        speedup_high=round(speed.high, 2),
+        seconds_before=speed.before,
+        seconds_after=speed.after,
+    )
+    return replace(report, verification=facts)
 
 
 def _summary(result: SearchResult, *, verified: bool) -> FixSummary:
@@ -85,6 +101,14 @@ def _problems(result: SearchResult) -> Iterator[str]:
         if each.error:
             yield each.error
         yield from map(str, each.differences)
+    ran, all_of_them = _varied_with_aot(result), result.final.samples.varied
+    if ran < all_of_them:
+        yield f"only {ran} of {all_of_them} varied calls ran with aot_eager"
+
+
+def _varied_with_aot(result: SearchResult) -> int:
+    """Return how many varied calls ran with aot_eager; other backends run recorded calls only."""
+    return result.other_backends.get("aot_eager", result.final).samples.varied
 
 
 def _results(result: SearchResult) -> tuple[TrialResult, ...]:
@@ -92,9 +116,10 @@ def _results(result: SearchResult) -> tuple[TrialResult, ...]:
 
 
 def _verification(
-    result: SearchResult, grading: Grading, times: CallTimes | None, problems: tuple[str, ...]
+    result: SearchResult, grading: Grading, problems: tuple[str, ...]
 ) -> Verification:
     results = _results(result)
+    by_backend = {"eager": result.final, **result.other_backends}
     samples = result.final.samples
     return Verification(
         recorded_calls=samples.recorded,
@@ -106,12 +131,14 @@ def _verification(
         recompilations=max(each.recompiled for each in results),
         varied_sites=max(each.varied_sites for each in results),
         backends=("eager", *result.other_backends),
-        speedup=times.speedup if times else None,
+        speedup=None,
         problems=problems,
-        seconds_before=times.before if times else None,
-        seconds_after=times.after if times else None,
         probes=grading.probes.eager,
         compiled_probes=grading.probes.compiled,
+        calls=tuple(
+            CallsRun(backend, each.samples.recorded, each.samples.varied)
+            for backend, each in by_backend.items()
+        ),
     )
 
 

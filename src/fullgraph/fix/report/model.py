@@ -90,18 +90,26 @@ class RemainingBreak(Struct, frozen=True):
     location: BreakLocation
     rejected: tuple[RejectedCandidate, ...]
     refusals: tuple[Refusal, ...]
+    # Fixers with candidates for which no budget was left.
+    untried: tuple[str, ...] = ()
 
 
 class CallTimes(Struct, frozen=True):
-    """Seconds of a steady call of the original program, and with the fixes."""
+    """Seconds of a steady call without fixes and with them, and their ratio with its interval."""
 
     before: float
     after: float
+    ratio: float
+    low: float
+    high: float
 
-    @property
-    def speedup(self) -> float:
-        """How many times as fast a call is with the fixes."""
-        return round(self.before / self.after, 2)
+
+class CallsRun(Struct, frozen=True):
+    """How many calls ran with a backend in verification."""
+
+    backend: str
+    recorded: int
+    varied: int
 
 
 class Verification(Struct, frozen=True):
@@ -130,21 +138,43 @@ class Verification(Struct, frozen=True):
     probes: int = 0
     compiled_probes: int = 0
 
+    # The interval of the speedup, and why it cannot be told; empty if it can.
+    speedup_low: float | None = None
+    speedup_high: float | None = None
+    speed_unknown: str = ""
+    calls: tuple[CallsRun, ...] = ()
+
     @property
     def is_slower(self) -> bool:
-        """Whether the fixes make a call slower by more than the noise of the measurement."""
-        return _takes_longer(self.seconds_after, self.seconds_before)
+        """Whether the fixes make a call slower, beyond the interval and the noise."""
+        high = self.speedup if self.speedup_high is None else self.speedup_high
+        return self._is_noticeable and high is not None and high < 1
 
     @property
     def is_faster(self) -> bool:
-        """Whether the fixes make a call faster by more than the noise of the measurement."""
-        return _takes_longer(self.seconds_before, self.seconds_after)
+        """Whether the fixes make a call faster, beyond the interval and the noise."""
+        low = self.speedup if self.speedup_low is None else self.speedup_low
+        return self._is_noticeable and low is not None and low > 1
 
+    @property
+    def is_as_fast(self) -> bool:
+        """Whether a call takes as long as before, as far as anybody would notice."""
+        if self.speedup is None or self.is_slower or self.is_faster:
+            return False
+        low, high = self.speedup_low or self.speedup, self.speedup_high or self.speedup
+        is_similar = low > 1 / _NOISE_RATIO and high < _NOISE_RATIO
+        largest = max(abs(low - 1), abs(high - 1)) * (self.seconds_after or 0)
+        return is_similar or largest < _NOISE_SECONDS
 
-def _takes_longer(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return False
-    return one > other * _NOISE_RATIO and one - other > _NOISE_SECONDS
+    @property
+    def _difference(self) -> float:
+        return abs((self.seconds_after or 0) - (self.seconds_before or 0))
+
+    @property
+    def _is_noticeable(self) -> bool:
+        if self.speedup is None or self._difference < _NOISE_SECONDS:
+            return False
+        return not 1 / _NOISE_RATIO < self.speedup < _NOISE_RATIO
 
 
 class FixPrice(Struct, frozen=True):
@@ -192,7 +222,9 @@ class FixReport(Struct, frozen=True):
     verification: Verification
     # All source changes in one diff.
     diff: str
+    # Whether the budget was spent before everything was tried, and the budget in CPU seconds.
     out_of_time: bool
     seconds: float
     # What each fix is worth; None without `--cost`.
     cost: FixCost | None = None
+    budget: float = 0.0

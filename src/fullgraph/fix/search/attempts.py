@@ -14,6 +14,9 @@ from fullgraph.fix.model import (
 )
 from fullgraph.fix.search.state import Attempt, SearchState
 
+# All candidates of a trial have left their breaks.
+STILL_THERE = "the break is still there"
+
 
 class AttemptLog:
     """Remembers rejections, so that no candidate is tried twice in the same situation."""
@@ -22,6 +25,9 @@ class AttemptLog:
         self._rejected: dict[str, dict[RejectedCandidate, None]] = {}
         self._refusals: dict[str, dict[Refusal, None]] = {}
         self._failed: set[str] = set()
+        # All candidates that were tried and not accepted, on top of whatever plan.
+        self._tried: set[str] = set()
+        self._untried: dict[str, dict[str, None]] = {}
         # Fixes that failed verification.
         self._dropped: set[str] = set()
 
@@ -33,9 +39,11 @@ class AttemptLog:
         """Record that a bundle of candidates was tried and not accepted."""
         for cause, candidate in attempts:
             key = state.source.break_key(cause)
-            # Several settings are tried together; one of them alone may still help.
-            if len(attempts) == 1 or candidate.kind != "setting":
+            # Several settings are tried together; one of them alone may still help, unless all
+            # of them together leave the break: a setting only adds to what can be captured.
+            if len(attempts) == 1 or candidate.kind != "setting" or reason == STILL_THERE:
                 self._failed.add(_situation(key, candidate, state.plan))
+            self._tried.add(_change(key, candidate))
             self._note(key, candidate, reason)
 
     def drop(self, fix: AcceptedFix, reason: str) -> None:
@@ -59,6 +67,19 @@ class AttemptLog:
         """Return whether a candidate was tried in vain on top of this plan."""
         return _situation(key, candidate, plan) in self._failed
 
+    @property
+    def tried(self) -> int:
+        """How many candidates have failed, each counted once per situation."""
+        return len(self._failed)
+
+    def was_tried(self, key: str, candidate: Candidate) -> bool:
+        """Return whether a candidate was tried in vain on top of whatever plan."""
+        return _change(key, candidate) in self._tried
+
+    def leave_untried(self, key: str, candidate: Candidate) -> None:
+        """Record that the budget was spent before a candidate was tried."""
+        self._untried.setdefault(key, {})[candidate.fixer] = None
+
     def remaining(self, state: SearchState) -> tuple[RemainingCause, ...]:
         """Return the root causes that are left, each with what was tried for it."""
         found = []
@@ -71,6 +92,7 @@ class AttemptLog:
                     tuple(self._rejected.get(key, ())),
                     tuple(self._refusals.get(key, ())),
                     state.source.original_shown(cause),
+                    tuple(self._untried.get(key, ())),
                 )
             )
         return tuple(found)
@@ -79,6 +101,11 @@ class AttemptLog:
 def _subject(key: str, candidate: Candidate) -> str:
     """Return what a candidate is about: a rewrite one break, a setting or a guard all of them."""
     return f"{candidate.title} {key if candidate.file is not None else ''}"
+
+
+def _change(key: str, candidate: Candidate) -> str:
+    """Return what a candidate changes, and for which break."""
+    return f"{_subject(key, candidate)} {candidate.file} {sorted(candidate.settings)}"
 
 
 def _situation(key: str, candidate: Candidate, plan: FixPlan) -> str:

@@ -7,9 +7,12 @@ from functools import cached_property
 
 from fullgraph.fix.model import AcceptedFix, FixError, TrialRequest, TrialResult, combined_plan
 from fullgraph.fix.search.accept import failure_of, least_safe_fix
-from fullgraph.fix.search.state import without_fix
+from fullgraph.fix.search.state import that_fit, without_fix
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
 
+# A trial that takes longer is ended. It is far more than a trial needs: how thoroughly fixes are
+# verified must not depend on how busy the machine is.
+TRIAL_SECONDS = 3600.0
 # Every fix is verified with these.
 BACKENDS = ("eager", "aot_eager")
 
@@ -24,21 +27,12 @@ class Verifier:
         self._baseline = baseline
         self._backends = (*BACKENDS, *backends)
 
-    def verify(
-        self, fixes: Sequence[AcceptedFix], known: TrialResult | None = None
-    ) -> tuple[dict[str, TrialResult], str]:
-        """Return the results by backend, and why the fixes fail; empty if they pass.
-
-        `known` is the result of an equal trial with the eager backend and varied inputs.
-        """
-        ran_all = known is not None and known.samples.recorded == self._baseline.samples.recorded
-        results = {"eager": known} if known is not None and ran_all else {}
+    def verify(self, fixes: Sequence[AcceptedFix]) -> tuple[dict[str, TrialResult], str]:
+        """Return the results by backend, and why the fixes fail; empty if they pass."""
         submitted = {
-            backend: self._runner.submit(_request(fixes, backend))
-            for backend in self._backends
-            if backend not in results
+            backend: self._runner.submit(_request(fixes, backend)) for backend in self._backends
         }
-        results |= {backend: self._runner.result(number) for backend, number in submitted.items()}
+        results = {backend: self._runner.result(number) for backend, number in submitted.items()}
         for backend, result in results.items():
             if result.error.startswith("InvalidBackend"):
                 raise FixError(f"torch has no backend {backend!r}; check the name after --backend")
@@ -66,12 +60,25 @@ class Verifier:
         return run_trial(self._runner, TrialRequest("trial", all_calls=True)).varied_sites
 
     def culprit(self, fixes: Sequence[AcceptedFix]) -> AcceptedFix | None:
-        """Return the fix without which the others pass; None if no single fix is to blame."""
+        """Return the fix to blame for a failure of all; None if no single one is.
+
+        A half that fails by itself has it. If neither half does, each fix is left out in turn.
+        """
+        if len(fixes) == 1:
+            return fixes[0]
+        middle = len(fixes) // 2
+        for half in (fixes[middle:], fixes[:middle]):
+            fitting = that_fit(half)
+            if fitting and self._fails(fitting):
+                return self.culprit(fitting)
         for fix in reversed(fixes):
-            request = _request(without_fix(fixes, fix), "aot_eager")
-            if not self.failure(run_trial(self._runner, request)):
+            if not self._fails(without_fix(fixes, fix)):
                 return fix
         return None
+
+    def _fails(self, fixes: Sequence[AcceptedFix]) -> bool:
+        request = _request(fixes, "aot_eager")
+        return bool(self.failure(run_trial(self._runner, request)))
 
 
 def _request(fixes: Sequence[AcceptedFix], backend: str) -> TrialRequest:
@@ -83,4 +90,5 @@ def _request(fixes: Sequence[AcceptedFix], backend: str) -> TrialRequest:
         varied=backend in BACKENDS,
         all_calls=True,
         safety=least_safe_fix(fixes),
+        seconds=TRIAL_SECONDS,
     )

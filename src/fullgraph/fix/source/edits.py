@@ -143,11 +143,47 @@ class EditedText:
                 return line_at(self.original, segment.original + start - segment.start)
         return line_at(self.original, inside[0].original if inside else len(self.original))
 
+    def lines_in(self, other: EditedText, first: int, last: int) -> int | None:
+        """Return where the lines from `first` to `last` start in `other`; None if they changed.
+
+        `other` is the same original with other edits.
+        """
+        mine = [source_line(self.text, line) for line in range(first, last + 1)]
+        offset = line_start(self.text, first) + len(mine[0]) - len(mine[0].lstrip())
+        segment = next((each for each in self._segments if each.start <= offset < each.end), None)
+        found = None if segment is None else other._offset_of(segment, offset - segment.start)
+        if found is None:
+            return None
+        line = line_at(other.text, found)
+        theirs = [source_line(other.text, line + number) for number in range(len(mine))]
+        return line if theirs == mine else None
+
+    def _offset_of(self, segment: _Segment, inside: int) -> int | None:
+        """Return where a character of a segment of another text of this original is."""
+        if segment.edit is not None:
+            same = (each for each in self._segments if each.edit == segment.edit)
+            return next((each.start + inside for each in same), None)
+        position = segment.original + inside
+        for each in self._segments:
+            if each.edit is None and 0 <= position - each.original < each.end - each.start:
+                return each.start + position - each.original
+        return None
+
     def is_written_by_edits(self, first: int, last: int) -> bool:
         """Return whether no part of the lines from `first` to `last` is original text."""
         start, end = line_start(self.text, first), line_start(self.text, last + 1)
         original = [each for each in self._segments if each.edit is None]
         return not any(self.text[max(start, e.start) : min(end, e.end)].strip() for e in original)
+
+    def is_written_by(self, edits: Iterable[Edit], line: int) -> bool:
+        """Return whether some of these edits have written a part of a line."""
+        start, end = line_start(self.text, line), line_start(self.text, line + 1)
+        written = set(edits)
+        return any(
+            bool(self.text[max(start, each.start) : min(end, each.end)].strip())
+            for each in self._segments
+            if each.edit in written
+        )
 
     def rebase(self, edits: Iterable[Edit]) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
         """Turn edits of this text into edits of the original.

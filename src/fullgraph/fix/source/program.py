@@ -33,9 +33,44 @@ class ProgramSource:
         return BreakContext(cause, self.open_file)
 
     def break_key(self, cause: RootCause) -> str:
-        """Return what identifies a break across plans: its code instead of its line number."""
+        """Return what identifies a break across plans: its code, and its line in the original."""
         line = self.context(cause).line.strip()
-        return f"{cause.id} {cause.type} {cause.file} {cause.function} {line}"
+        place = f"{cause.file} {cause.function} {self.original_line(cause)}"
+        return f"{cause.id} {cause.type} {place} {line}"
+
+    def carried(self, cause: RootCause, other: ProgramSource) -> RootCause | None:
+        """Return a break of this program as one of another plan's program.
+
+        None if the other plan changes its lines, or a line of a call that leads to it.
+        """
+        line = self._line_in(other, cause.file, cause.line, cause.end_line)
+        stack = [self._frame_in(other, frame) for frame in cause.stack]
+        shown = None if cause.shown is None else self._frame_in(other, cause.shown)
+        frames = [frame for frame in stack if frame is not None]
+        if line is None or len(frames) < len(stack) or (shown is None) != (cause.shown is None):
+            return None
+        end = None if cause.end_line is None else cause.end_line + line - cause.line
+        return replace(cause, line=line, end_line=end, stack=tuple(frames), shown=shown)
+
+    def _frame_in(self, other: ProgramSource, frame: Frame) -> Frame | None:
+        line = self._line_in(other, frame.file, frame.line, frame.end_line)
+        if line is None:
+            return None
+        end = None if frame.end_line is None else frame.end_line + line - frame.line
+        return replace(frame, line=line, end_line=end)
+
+    def _line_in(self, other: ProgramSource, path: str, line: int, end: int | None) -> int | None:
+        if self._edits.get(path) == other._edits.get(path):
+            return line
+        mine, theirs = self.open_file(path), other.open_file(path)
+        if mine is None or theirs is None:
+            return line
+        return mine.edited.lines_in(theirs.edited, line, max(end or line, line))
+
+    def original_lines(self, cause: RootCause) -> frozenset[tuple[str, int]]:
+        """Return the lines of the original files on the way to a break, its own included."""
+        places = [(cause.file, cause.line), *((frame.file, frame.line) for frame in cause.stack)]
+        return frozenset((path, self._original_line(path, line)) for path, line in places)
 
     def original_line(self, cause: RootCause) -> int:
         """Return the line of a break in the original file."""

@@ -29,6 +29,8 @@ _WARM_UP_ROUNDS = 3
 _MOST_ROUNDS = 40
 # The part of the time of the request after which no further round starts.
 _TIME_PART = 0.7
+# So many seconds are left for steady calls in any case.
+_LEAST_SECONDS = 5.0
 
 
 class _Variant:
@@ -73,6 +75,9 @@ def time_variants(request: TrialRequest, samples: list[Sample]) -> TrialResult:
     variants = [_Variant(request, plan, files) for plan in request.variants]
     for variant in variants:
         variant.first, _ = variant.run(calls)
+    # Compiling may have taken all of the time.
+    end = max(end, time.monotonic() + _LEAST_SECONDS)
+    end = min(end, time.monotonic() + request.steady_seconds)
     for number in count():
         # Another one starts in each round, so that none is always the first.
         start = number % len(variants)

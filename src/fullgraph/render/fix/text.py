@@ -16,19 +16,34 @@ from fullgraph.terminal import Terminal, clean, one_line
 _MOST_ASSUMPTIONS = 5
 _INDENT = "     "
 
-# Why a break without candidates and refusals remains, by whether time ran out.
-_UNTRIED = {
-    False: "no fixer knows this pattern",
-    True: "the time was over before a fixer was found; use a larger --time",
-}
+_UNKNOWN = "no fixer knows this pattern"
 
 
 def render(
-    report: FixReport, *, width: int = 100, color: bool = False, command: str = "", **_: object
+    report: FixReport,
+    *,
+    width: int = 100,
+    color: bool = False,
+    command: str = "",
+    only_measured: bool = False,
+    **_: object,
 ) -> str:
-    """Return a report; `command` is the program as the user has typed it, for what to do next."""
-    lines = _lines(printable_strings(report), Terminal(width, color), command)
-    return joined(lines)
+    """Return a report; `command` is the program as the user has typed it, for what to do next.
+
+    With `only_measured`, return only what was measured after the fixes were shown.
+    """
+    report, terminal = printable_strings(report), Terminal(width, color)
+    shown = [] if only_measured else [*_lines(report, terminal, command)]
+    return joined([*shown, *_measured(report, terminal)])
+
+
+def _measured(report: FixReport, terminal: Terminal) -> Iterator[str]:
+    """Yield what is known only after the report of a search: how fast the fixes are."""
+    line = speed_line(report.verification)
+    if line:
+        yield from terminal.wrapped(line, "", "  ")
+    if report.cost is not None:
+        yield from cost_lines(report.cost, terminal)
 
 
 def _lines(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]:
@@ -36,10 +51,8 @@ def _lines(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]
     for number, fix in enumerate(report.fixes, 1):
         yield from _fix(number, fix, terminal)
     for number, remaining in enumerate(report.remaining, len(report.fixes) + 1):
-        yield from _remaining(number, remaining, _UNTRIED[report.out_of_time], terminal)
+        yield from _remaining(number, remaining, terminal)
     yield from _guards(report, terminal)
-    if report.cost is not None:
-        yield from cost_lines(report.cost, terminal)
     yield from _end(report, terminal, command)
 
 
@@ -125,15 +138,13 @@ def _line_numbers(numbers: tuple[int, ...]) -> str:
     return f"{word} {', '.join(map(str, numbers))}"
 
 
-def _remaining(
-    number: int, remaining: RemainingBreak, unknown: str, terminal: Terminal
-) -> Iterator[str]:
+def _remaining(number: int, remaining: RemainingBreak, terminal: Terminal) -> Iterator[str]:
     location = remaining.location
     name = f"{location.id}  {location.type}" if location.id else location.type
     where = _place_of_break(location)
     yield ""
     yield from terminal.wrapped(f"remaining: {where}  {name}", f"{number:>3}  ", _INDENT)
-    for reason in _reasons(remaining) or [unknown]:
+    for reason in _reasons(remaining) or [_UNKNOWN]:
         yield from terminal.wrapped(reason, _INDENT, _INDENT + "  ")
 
 
@@ -147,6 +158,9 @@ def _reasons(remaining: RemainingBreak) -> list[str]:
     for each in remaining.rejected:
         by_fixer.setdefault(each.fixer, {})[each.title] = f"tried {each.title}: {each.reason}"
     unnamed = [each.reason for each in remaining.refusals if not each.fixer]
+    if remaining.untried:
+        names = ", ".join(remaining.untried)
+        unnamed.append(f"not tried before the time limit: {names}")
     return unnamed + [f"{fixer}: {'; '.join(found.values())}" for fixer, found in by_fixer.items()]
 
 
@@ -175,20 +189,33 @@ def _end(report: FixReport, terminal: Terminal, command: str) -> Iterator[str]:
         yield from terminal.wrapped(f"verification: {line}", "", "  ")
         yield from _next_steps(report, command)
     if report.out_of_time:
-        yield "time limit reached before all candidates were tried; raise it with --time"
+        yield from terminal.wrapped(_limit(report, command), "", "  ")
+
+
+def _limit(report: FixReport, command: str) -> str:
+    """Return that the limit was reached, and how to continue."""
+    limit = f"the limit of {report.budget:.0f} s of CPU time was reached"
+    untried = sum(bool(each.untried) for each in report.remaining)
+    if untried:
+        limit += (
+            f", with candidates for {untried} root {'cause' if untried == 1 else 'causes'} left"
+        )
+    longer = f"--time {max(4 * report.budget, 60):.0f}"
+    return f"{limit}; continue with: fullgraph fix {longer} {command}".rstrip()
 
 
 def _next_steps(report: FixReport, command: str) -> Iterator[str]:
     """Yield the commands that use the fixes; none that would refuse to."""
     if not command or report.verification.problems:
         return
+    if report.verification.is_slower:
+        # Known only where the report is shown after the measurement.
+        return
     grades = {fix.grade for fix in report.fixes if fix.kind != "guard"}
-    force = "--force " if report.verification.is_slower else ""
-    label = "apply although it is slower" if force else "apply with"
     if "safe" in grades:
-        yield f"{label}: fullgraph fix --apply {force}{command}"
+        yield f"apply with: fullgraph fix --apply {command}"
     if grades & {"assumes", "changes"}:
-        yield f"{label}, all that are verified: fullgraph fix --apply --unsafe {force}{command}"
+        yield f"apply with, all that are verified: fullgraph fix --apply --unsafe {command}"
     grades = {fix.grade for fix in report.fixes}
     if "safe" in grades:
         yield f"run with the safe fixes, without changing files: fullgraph run --fix {command}"
@@ -200,10 +227,7 @@ def verification_line(facts: Verification) -> str:
     """Return the facts of a verification in one line."""
     if facts.problems:
         return f"failed: {facts.problems[0]}"
-    parts = [
-        f"{facts.recorded_calls} recorded and {facts.varied_calls} varied calls, outputs equal "
-        f"(largest difference {facts.largest_difference:.2g})"
-    ]
+    parts = [f"{_calls(facts)}, outputs equal (largest difference {facts.largest_difference:.2g})"]
     if facts.probes:
         compiled = f", {facts.compiled_probes} of them compiled" if facts.compiled_probes else ""
         parts.append(f"{facts.probes} probes of other properties{compiled}")
@@ -220,18 +244,42 @@ def verification_line(facts: Verification) -> str:
         word = "site" if facts.varied_sites == 1 else "sites"
         parts.append(f"{facts.varied_sites} break {word} with varied inputs")
     parts.append("no new recompilation" if not facts.recompilations else "repeated calls recompile")
-    if facts.speedup is not None:
-        parts.append(_speed(facts, facts.speedup))
     return ", ".join(parts)
 
 
-def _speed(facts: Verification, speedup: float) -> str:
+def _calls(facts: Verification) -> str:
+    """Return how many calls ran, for each backend where it is not the same for all of them."""
+    counts: dict[tuple[int, int], list[str]] = {}
+    for each in facts.calls:
+        counts.setdefault((each.recorded, each.varied), []).append(each.backend)
+    if not counts:
+        return f"{facts.recorded_calls} recorded and {facts.varied_calls} varied calls"
+    parts = [
+        f"{recorded} recorded and {varied} varied calls with {' and '.join(backends)}"
+        for (recorded, varied), backends in counts.items()
+    ]
+    return ", ".join(parts)
+
+
+def speed_line(facts: Verification) -> str:
+    """Return how much faster a call is; empty if it was not measured."""
+    if facts.speed_unknown:
+        return f"speed: cannot be told: {facts.speed_unknown}"
+    if facts.speedup is None:
+        return ""
+    low, high = facts.speedup_low or facts.speedup, facts.speedup_high or facts.speedup
+    interval = f"{low:.2f} to {high:.2f}"
+    if facts.is_slower and facts.speedup > 0:
+        slower = f"{1 / max(high, 0.01):.2f} to {1 / max(low, 0.01):.2f}"
+        return (
+            f"withdrawn: a call takes {1 / facts.speedup:.2f} times as long with these fixes "
+            f"({slower}), so --apply does not write them"
+        )
     if facts.is_faster:
-        return f"{speedup:.1f}x faster"
-    if facts.is_slower:
-        by = f": a call takes {1 / speedup:.2f} times as long" if speedup > 0 else ""
-        return f"SLOWER{by}"
-    return "as fast as before"
+        return f"speed: {facts.speedup:.1f}x faster ({interval})"
+    if facts.is_as_fast:
+        return f"speed: as fast as before ({interval})"
+    return f"speed: cannot be told: {interval} times as fast, which may be noise"
 
 
 def _place_of_fix(fix: Fix) -> str:
