@@ -103,8 +103,8 @@ def built(program: str, **facts: object) -> FixReport:
         samples=Samples(3, 4, 1), recompiled=0, varied_sites=1, guards=(GUARD,),
     )  # fmt: skip
     other = TrialResult(
-        3, None, differences=(DIFFERENCE,), largest=0.25, gradients=6, zero_gradients=0, recompiled=2,
-        varied_sites=0, error="it crashed", samples=Samples(9, 9, 9),
+        3, None, differences=(DIFFERENCE,), largest=0.25, gradients=6, zero_gradients=0,
+        recompiled=2, varied_sites=0, error="it crashed", samples=Samples(9, 9, 9),
     )  # fmt: skip
     result = SearchResult(
         TrialResult(1, report_with(*causes)), final, {"aot_eager": other}, fixes, (remaining,),
