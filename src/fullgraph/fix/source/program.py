@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -11,6 +12,9 @@ from fullgraph.fix.source.edits import FileEdits
 from fullgraph.fix.source.text import read_source
 from fullgraph.model.events import Frame
 from fullgraph.model.report import RootCause
+
+
+_OWN_FOLDER = f"{Path(__file__).parents[2]}/"
 
 
 class ProgramSource:
@@ -30,7 +34,7 @@ class ProgramSource:
 
     def context(self, cause: RootCause) -> BreakContext:
         """Return a break that was met under this plan, with the source around it."""
-        return BreakContext(cause, self.open_file)
+        return BreakContext(replace(cause, stack=_frames_in_call(cause.stack)), self.open_file)
 
     def break_key(self, cause: RootCause) -> str:
         """Return what identifies a break across plans: its code, and its line in the original."""
@@ -44,13 +48,17 @@ class ProgramSource:
         None if the other plan changes its lines, or a line of a call that leads to it.
         """
         line = self._line_in(other, cause.file, cause.line, cause.end_line)
-        stack = [self._frame_in(other, frame) for frame in cause.stack]
-        shown = None if cause.shown is None else self._frame_in(other, cause.shown)
+        inside = _frames_in_call(cause.stack)
+        outside = cause.stack[: len(cause.stack) - len(inside)]
+        stack = [self._frame_in(other, frame) for frame in inside]
         frames = [frame for frame in stack if frame is not None]
-        if line is None or len(frames) < len(stack) or (shown is None) != (cause.shown is None):
+        if line is None or len(frames) < len(stack):
             return None
+        shown = cause.shown
+        if shown in inside:
+            shown = frames[inside.index(shown)]
         end = None if cause.end_line is None else cause.end_line + line - cause.line
-        return replace(cause, line=line, end_line=end, stack=tuple(frames), shown=shown)
+        return replace(cause, line=line, end_line=end, stack=(*outside, *frames), shown=shown)
 
     def _frame_in(self, other: ProgramSource, frame: Frame) -> Frame | None:
         line = self._line_in(other, frame.file, frame.line, frame.end_line)
@@ -69,7 +77,8 @@ class ProgramSource:
 
     def original_lines(self, cause: RootCause) -> frozenset[tuple[str, int]]:
         """Return the lines of the original files on the way to a break, its own included."""
-        places = [(cause.file, cause.line), *((frame.file, frame.line) for frame in cause.stack)]
+        frames = _frames_in_call(cause.stack)
+        places = [(cause.file, cause.line), *((frame.file, frame.line) for frame in frames)]
         return frozenset((path, self._original_line(path, line)) for path, line in places)
 
     def original_line(self, cause: RootCause) -> int:
@@ -79,10 +88,20 @@ class ProgramSource:
     def original_shown(self, cause: RootCause) -> Frame | None:
         """Return `BreakSite.shown` with its line in the original file."""
         shown = cause.shown
-        if shown is None:
-            return None
+        if shown is None or shown not in _frames_in_call(cause.stack):
+            return shown
         return replace(shown, line=self._original_line(shown.file, shown.line))
 
     def _original_line(self, path: str, line: int) -> int:
         file = self.open_file(path)
         return line if file is None else file.edited.original_line(line)
+
+
+def _frames_in_call(stack: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Return the frames of a recorded call, which a plan may have changed.
+
+    A trial makes the call itself. So the frames before those of this package are of code that runs
+    since before the trial, and their lines are those of the original files.
+    """
+    own = [number for number, frame in enumerate(stack) if frame.file.startswith(_OWN_FOLDER)]
+    return tuple(stack[own[-1] + 1 :] if own else stack)
