@@ -126,6 +126,8 @@ class TrialRequest(Struct, frozen=True):
     variants: tuple[FixPlan, ...] = ()
     # Empty: the backend that the program itself names.
     backend: str = "eager"
+    # A further backend that runs the same traces, after the first has made all calls.
+    also: str = ""
     # Whether compiled code is called with varied inputs as well; eager mode always is.
     varied: bool = True
     # The least safe level that the plan's fixes claim; it decides which output may differ.
@@ -224,6 +226,8 @@ class Verdict(Struct, frozen=True):
     varying: tuple[str, ...] = ()
     # Why the outcomes could not be compared; empty if they were.
     error: str = ""
+    # The same for the further backend of the request.
+    also: Verdict | None = None
 
 
 class TrialResult(Struct, frozen=True):
@@ -262,6 +266,8 @@ class TrialResult(Struct, frozen=True):
     cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.
     error: str = ""
+    # What the further backend of the request did; None without one.
+    also: TrialResult | None = None
 
 
 class ProgramRecorded(Struct, frozen=True):

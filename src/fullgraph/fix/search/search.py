@@ -93,7 +93,10 @@ class FixSearch:
         self._budget.grow()
         self._runs_varied = _is_small(baseline)
         self._state = SearchState(baseline)
-        results = self._search_and_verify(Verifier(self._runner, baseline, self._backends))
+        verifier = Verifier(
+            self._runner, baseline, self._backends, shares_traces=not self._runs_varied
+        )
+        results = self._search_and_verify(verifier)
         self._state.current = results.pop("eager")
         self._collect_refusals()
         return self._result(results)

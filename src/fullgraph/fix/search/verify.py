@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from msgspec.structs import replace
+
 from fullgraph.fix.model import AcceptedFix, FixError, TrialRequest, TrialResult, combined_plan
 from fullgraph.fix.search.accept import failure_of, least_safe_fix
 from fullgraph.fix.search.state import that_fit, without_fix
@@ -21,23 +23,50 @@ class Verifier:
     """Runs the final trials of a list of fixes, and finds the fix that fails them."""
 
     def __init__(
-        self, runner: TrialRunner, baseline: TrialResult, backends: Sequence[str] = ()
+        self,
+        runner: TrialRunner,
+        baseline: TrialResult,
+        backends: Sequence[str] = (),
+        *,
+        shares_traces: bool = True,
     ) -> None:
+        """`shares_traces`: eager and aot_eager run in one trial, unless one of them has run."""
         self._runner = runner
         self._baseline = baseline
         self._backends = (*BACKENDS, *backends)
+        self._shares_traces = shares_traces
 
     def verify(self, fixes: Sequence[AcceptedFix]) -> tuple[dict[str, TrialResult], str]:
         """Return the results by backend, and why the fixes fail; empty if they pass."""
+        results = self._from_shared_traces(fixes)
         submitted = {
-            backend: self._runner.submit(_request(fixes, backend)) for backend in self._backends
+            backend: self._runner.submit(_request(fixes, backend))
+            for backend in self._backends
+            if backend not in results
         }
-        results = {backend: self._runner.result(number) for backend, number in submitted.items()}
+        results |= {backend: self._runner.result(number) for backend, number in submitted.items()}
+        results = {backend: results[backend] for backend in self._backends}
         for backend, result in results.items():
             if result.error.startswith("InvalidBackend"):
                 raise FixError(f"torch has no backend {backend!r}; check the name after --backend")
         failures = (self.failure(result) for result in results.values())
         return results, next(filter(None, failures), "")
+
+    def _from_shared_traces(self, fixes: Sequence[AcceptedFix]) -> dict[str, TrialResult]:
+        """Return the results that pass if both backends run the same traces.
+
+        A backend that fails so is tried again by itself. Its calls were the second ones of their
+        process, or the other backend is to blame.
+        """
+        if not self._shares_traces:
+            return {}
+        eager, aot_eager = BACKENDS
+        first = run_trial(self._runner, replace(_request(fixes, eager), also=aot_eager))
+        second = first.also
+        if self.failure(first) or second is None:
+            return {}
+        found = {eager: first, aot_eager: second}
+        return {backend: each for backend, each in found.items() if not self.failure(each)}
 
     def failure(self, result: TrialResult) -> str:
         """Return why a result fails verification; empty if it passes."""

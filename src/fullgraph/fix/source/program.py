@@ -13,7 +13,6 @@ from fullgraph.fix.source.text import read_source
 from fullgraph.model.events import Frame
 from fullgraph.model.report import RootCause
 
-
 _OWN_FOLDER = f"{Path(__file__).parents[2]}/"
 
 

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import torch
 
 from fullgraph.fix.record.recorder import CompiledTarget
 
+Compiled = Callable[..., Any]
 
-def compile_target(target: CompiledTarget, backend: str) -> Callable[..., Any]:
-    """Return the target compiled with the program's options; `backend` replaces its backend."""
+
+class SharedTraces:
+    """A backend that compiles each graph with several backends; `active` says which one runs.
+
+    What Dynamo traces does not depend on the backend, so one trace is enough for all of them.
+    """
+
+    def __init__(self, backends: Sequence[str]) -> None:
+        self._backends = backends
+        self.active = backends[0]
+
+    def __call__(self, graph: torch.fx.GraphModule, inputs: list[Any]) -> Compiled:
+        made = {name: lookup_backend(name)(graph, inputs) for name in self._backends}
+
+        def run(*arguments: Any) -> Any:
+            return made[self.active](*arguments)
+
+        return run
+
+
+def lookup_backend(name: str) -> Compiled:
+    """Return the function of a backend with a name."""
+    return cast(Compiled, torch._dynamo.lookup_backend(name))
+
+
+def compile_target(
+    target: CompiledTarget, backend: str, shared: SharedTraces | None = None
+) -> Compiled:
+    """Return the target compiled with the program's options; `backend` replaces its backend.
+
+    With `shared`, that is the backend.
+    """
     options = trial_options(target.options, backend)
+    if shared is not None:
+        options["backend"] = shared
     function: Callable[..., Any] = torch.compile(target.original, **options)
     return function
 

@@ -11,6 +11,7 @@ import os
 import resource
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -21,7 +22,7 @@ from fullgraph.fix.model import GuardCost, Samples, TrialRequest, TrialResult
 from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget
 from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
-from fullgraph.fix.trials.compiled import compile_target
+from fullgraph.fix.trials.compiled import SharedTraces, compile_target
 from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
@@ -123,6 +124,8 @@ def _run_trial(
     execution = CompiledCalls(request, samples)
     result = execution.run()
     save_outcomes(execution.outcomes, outcome_file(part, "compiled"))
+    if request.also:
+        save_outcomes(execution.also_outcomes, outcome_file(part, "also"))
     return result
 
 
@@ -165,13 +168,21 @@ class CompiledCalls:
         self._request = request
         self._samples = samples
         self.outcomes: Outcomes = {}
+        # Those of the further backend of the request.
+        self.also_outcomes: Outcomes = {}
         self._functions: dict[int, Callable[..., object]] = {}
+        self._shared = SharedTraces((request.backend, request.also)) if request.also else None
 
     def run(self) -> TrialResult:
-        """Make the recorded calls, repeat them, and make the varied ones if they are wanted."""
+        """Make the recorded calls, repeat them, and make the varied ones if they are wanted.
+
+        A further backend makes the same calls after each of these. Where the first one has left
+        another state behind, the outcomes differ from those of the original program, and the search
+        runs that backend in a trial of its own.
+        """
         torch._dynamo.reset()
-        varied_sites = 0
         steps = list(_recorded_steps(self._samples))
+        varied_sites = also_recompiled = also_sites = 0
         with plan_active(self._request.plan) as log:
             with Watch() as watch:
                 self._run([step for step in steps if not step.is_repeated])
@@ -180,22 +191,50 @@ class CompiledCalls:
             records = list(log.guards) if log is not None else []
             # The cost of the program's own calls, not of varied ones.
             costs = [1e6 * each.seconds / max(each.checked, 1) for each in records]
+            with self._also() as is_wanted:
+                also_recompiled = self._repeat(steps) if is_wanted else 0
             if self._request.varied:
                 varied_sites = self.run_varied()
-        return TrialResult(
+                with self._also() as is_wanted:
+                    also_sites = self.run_varied() if is_wanted else 0
+        result = TrialResult(
             number=self._request.number,
             report=None,
             session=session,
-            samples=self._samples_run(),
+            samples=self._samples_run(self.outcomes),
             recompiled=recompiled,
             varied_sites=varied_sites,
             guards=tuple(map(_guard_cost, records, costs)),
         )
+        if self._shared is None:
+            return result
+        samples = self._samples_run(self.also_outcomes)
+        also = replace(
+            result,
+            session=None,
+            samples=samples,
+            recompiled=also_recompiled,
+            varied_sites=also_sites,
+            guards=(),
+        )
+        return replace(result, also=also)
 
-    def _samples_run(self) -> Samples:
+    @contextmanager
+    def _also(self) -> Iterator[bool]:
+        """Run the further backend in the block; yield whether there is one."""
+        if self._shared is None:
+            yield False
+            return
+        first, self.outcomes = self.outcomes, self.also_outcomes
+        self._shared.active = self._request.also
+        yield True
+        self._shared.active = self._request.backend
+        self.outcomes = first
+
+    def _samples_run(self, outcomes: Outcomes) -> Samples:
         return Samples(
             recorded=sum(sample.recorded for sample in self._samples),
-            varied=sum(not s.recorded for s in self._samples if s.name in self.outcomes),
+            varied=sum(not s.recorded for s in self._samples if s.name in outcomes),
             raising=0,
         )
 
@@ -221,7 +260,8 @@ class CompiledCalls:
 
     def _function(self, target: CompiledTarget) -> Callable[..., object]:
         if id(target) not in self._functions:
-            self._functions[id(target)] = compile_target(target, self._request.backend)
+            backend = self._request.backend
+            self._functions[id(target)] = compile_target(target, backend, self._shared)
         return self._functions[id(target)]
 
 

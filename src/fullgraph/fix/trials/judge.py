@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from msgspec import json
+from msgspec.structs import replace
 
 from fullgraph.fix.model import Difference, Mode, TrialRequest, Verdict
 from fullgraph.fix.trials.runner import Part, is_repeated, outcome_file, reference_of, verdict_file
@@ -35,7 +36,11 @@ def judge(part: Part, request: TrialRequest) -> Verdict:
         return _judge_reference(reference_of(part))
     if request.task != "trial":
         return Verdict()
-    return _Judge(part, request).verdict()
+    verdict = _Judge(part, request).verdict()
+    if not request.also:
+        return verdict
+    other = _Judge(part, replace(request, backend=request.also), "also")
+    return replace(verdict, also=other.verdict())
 
 
 def _judge_reference(part: Part) -> Verdict:
@@ -96,14 +101,14 @@ def eager_problems(part: Part, compiled: Outcomes | None = None, *, exact: bool 
 
 
 class _Judge:
-    def __init__(self, part: Part, request: TrialRequest) -> None:
+    def __init__(self, part: Part, request: TrialRequest, outcomes: str = "compiled") -> None:
         self._request = request
         reference = reference_of(part)
         self._varying = _varying(reference)
         self._before = load_outcomes(outcome_file(reference, "eager"))
         self._compiled_before = load_outcomes(outcome_file(reference, "compiled"))
         self._eager = _loaded(part, "eager")
-        self._compiled = _loaded(part, "compiled")
+        self._compiled = _loaded(part, outcomes)
         self._largest = 0.0
         self._zero_gradients = 0
 
@@ -152,8 +157,8 @@ class _Judge:
             yield Difference(name, problem, mode)
 
 
-def _loaded(part: Part, mode: Mode) -> Outcomes | None:
-    file = outcome_file(part, mode)
+def _loaded(part: Part, name: str) -> Outcomes | None:
+    file = outcome_file(part, name)
     return load_outcomes(file) if file.exists() else None
 
 

@@ -32,6 +32,7 @@ def with_verdict(result: TrialResult, verdict: Verdict) -> TrialResult:
         samples=replace(result.samples, raising=verdict.raising),
         varying=verdict.varying,
         error=verdict.error,
+        also=result.also and verdict.also and with_verdict(result.also, verdict.also),
     )
 
 
@@ -39,9 +40,13 @@ def merged_results(parts: Sequence[TrialResult]) -> TrialResult:
     """Return the result of a trial from those of its parts."""
     first = parts[0]
     sessions = _without_repeated([each.session for each in parts if each.session is not None])
+    report = analyze(sessions) if sessions else first.report
+    also = [each.also for each in parts if each.also is not None]
     return replace(
         first,
-        report=analyze(sessions) if sessions else first.report,
+        report=report,
+        # Its graphs are those of the same traces.
+        also=replace(merged_results(also), report=report) if len(also) == len(parts) else None,
         session=None,
         differences=tuple(each for part in parts for each in part.differences),
         largest=max(part.largest for part in parts),
