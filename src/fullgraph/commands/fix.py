@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
@@ -194,7 +197,7 @@ def _found(
 ) -> FixOutcome:
     """Find fixes, show them, measure them and show that; an interrupt ends the command."""
     try:
-        with session:
+        with session, _one_interrupt():
             outcome = session.find(how.use, unsafe=how.unsafe, reruns=how.reruns)
             show.verified(outcome.report)
             return _measured(session, outcome, show, measure, is_last=how.use is None)
@@ -208,15 +211,26 @@ def _found(
         sys.exit(_INTERRUPTED)
 
 
+@contextmanager
+def _one_interrupt() -> Iterator[None]:
+    """Ignore further interrupts after the first: they would keep processes from being ended."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise
+
+
 def _measured(
     session: FixSession, outcome: FixOutcome, show: _Display, measure: _Measure, *, is_last: bool
 ) -> FixOutcome:
     """Measure what was shown. Without --apply, an interrupt of this leaves what was shown."""
     try:
-        if measure.speed:
-            outcome = session.measure(outcome)
-        if measure.cost:
-            outcome = session.price(outcome)
+        with _one_interrupt():
+            if measure.speed:
+                outcome = session.measure(outcome)
+            if measure.cost:
+                outcome = session.price(outcome)
     except KeyboardInterrupt:
         show.measured(outcome.report)
         if is_last:
