@@ -3,8 +3,10 @@
     FULLGRAPH_WRONG_FIXES=FOLDER python -m bench wrong_fixes [--programs-named=01,03] [--unsafe]
 
 Each program is copied to a folder of its own and fixed there. The written file is compared with the
-original for the hidden inputs, in eager mode and compiled with aot_eager. A difference in what a
-plain `--apply` writes is a wrong fix; with --unsafe everything that was offered is written.
+original for the hidden inputs, in eager mode, with aot_eager, and with inductor if the header names
+it. A difference in what a plain `--apply` writes is a wrong fix. With --unsafe everything that was
+offered is written: the numbers of the inputs that differ then tell whether the named assumptions
+exclude exactly these.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ class _Checked(NamedTuple):
     offered: list[str]
     written: bool
     differences: list[str]
+    # How many inputs the header hides.
+    inputs: int = 0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +61,9 @@ def main(options: argparse.Namespace | None = None) -> bool:
         wrong += bool(found.differences)
         offered += bool(found.offered)
         state = "WRONG" if found.differences else "right" if found.written else "not written"
-        print(f"  {found.name:32} {state:12} {'; '.join(found.offered)}", flush=True)
+        print(f"  {found.name:32} {state:12} {found.inputs} inputs", flush=True)
+        for offer in found.offered:
+            print(f"      {offer}", flush=True)
         for difference in found.differences:
             print(f"      {difference}", flush=True)
     print(f"  wrong: {wrong}, programs with an offered fix: {offered}")
@@ -74,8 +80,16 @@ def _check(file: Path, *, unsafe: bool) -> _Checked:
         report = _fix(fixed, unsafe=unsafe)
         offered = [_offer(fix) for fix in report.get("fixes", [])]
         written = fixed.read_text() != original.read_text()
-        differences = _differences(file, original, fixed, folder) if written else []
-        return _Checked(file.stem, offered, written, differences)
+        if not written:
+            return _Checked(file.stem, offered, written, [])
+        backends = ("aot_eager", *(("inductor",) if "inductor" in header_of(file) else ()))
+        inputs, differences = _differences(file, original, fixed, folder, backends)
+        return _Checked(file.stem, offered, written, differences, inputs)
+
+
+def header_of(file: Path) -> str:
+    """Return the comment at the top of a program."""
+    return file.read_text().partition("\n\n")[0]
 
 
 def _offer(fix: dict[str, Any]) -> str:
@@ -95,23 +109,27 @@ def _fix(program: Path, *, unsafe: bool) -> dict[str, Any]:
     return dict(json.loads(output.read_text())) if output.exists() else {}
 
 
-def _differences(file: Path, original: Path, fixed: Path, folder: Path) -> list[str]:
+def _differences(
+    file: Path, original: Path, fixed: Path, folder: Path, backends: tuple[str, ...]
+) -> tuple[int, list[str]]:
+    """Return how many inputs are hidden, and how the fixed program differs for them."""
     runs = {
         (path, backend): _outcomes(path, file, backend, folder)
         for path in (original, fixed)
-        for backend in ("eager", "aot_eager")
+        for backend in ("eager", *backends)
     }
     found = []
     for number, before in enumerate(runs[original, "eager"]):
         after = runs[fixed, "eager"][number]
         problems = compare_outcomes(before, after, exact=True).problems
         found += [f"eager, input {number}: {each}" for each in problems[:1]]
-        compiled = runs[fixed, "aot_eager"][number]
-        right = (before, runs[original, "aot_eager"][number])
-        both = [compare_outcomes(each, compiled, exact=False).problems for each in right]
-        if all(both):
-            found.append(f"compiled, input {number}: {both[0][0]}")
-    return found
+        for backend in backends:
+            compiled = runs[fixed, backend][number]
+            right = (before, runs[original, backend][number])
+            both = [compare_outcomes(each, compiled, exact=False).problems for each in right]
+            if all(both):
+                found.append(f"{backend}, input {number}: {both[0][0]}")
+    return len(runs[original, "eager"]), found
 
 
 def _outcomes(path: Path, header: Path, backend: str, folder: Path) -> list[Any]:

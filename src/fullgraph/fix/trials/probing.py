@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -22,7 +23,10 @@ from fullgraph.fix.trials.compiled import compile_target
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probes import Probe, probes_of
 from fullgraph.fix.trials.probes.values import ALL_REQUIRE_GRADIENTS, NO_GRADIENTS
-from fullgraph.fix.trials.samples import state_restored
+from fullgraph.fix.trials.samples import samples_of, state_restored
+from fullgraph.fix.trials.side_observer import Side
+from fullgraph.fix.trials.side_search import apply_state
+from fullgraph.fix.trials.sides import SideCoverage, cover_sides, probes_from
 from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
 from fullgraph.outcomes.observe import CallOutcome
 
@@ -46,14 +50,29 @@ def first_calls(recorder: CallRecorder) -> list[RecordedCall]:
 
 
 def probes_to_run(request: TrialRequest, recorder: CallRecorder) -> list[Probe]:
-    """Return the probes of a request, or all of them if it names none."""
+    """Return all probes of the first call of each function."""
     calls = first_calls(recorder)
-    found = [
+    return [
         _of_function(call.target.name, probe) if len(calls) > 1 else probe
         for call in calls
         for probe in probes_of(call, request.most_probes)
     ]
-    return [each for each in found if not request.probes or each.name in request.probes]
+
+
+def side_coverage(
+    request: TrialRequest, recorder: CallRecorder, probes: list[Probe]
+) -> SideCoverage:
+    """Find calls for both sides of the tests that a request names."""
+    samples = samples_of(recorder)
+    recorded = probes_from([(each.name, each.call) for each in samples])
+    compiled = [each.name for each in probes if each.compiled][: request.most_compiled]
+    return cover_sides(
+        request.tested,
+        recorded,
+        probes,
+        compiled=set(compiled),
+        most_calls=request.most_probes,
+    )
 
 
 def _of_function(function: str, probe: Probe) -> Probe:
@@ -63,8 +82,18 @@ def _of_function(function: str, probe: Probe) -> Probe:
 
 def run_probes(request: TrialRequest, recorder: CallRecorder) -> TrialResult:
     """Run the probes of a request with the original program and with its plan, and compare."""
-    result = _Probing(request, probes_to_run(request, recorder)).run()
-    return msgspec.structs.replace(result, signatures=_signatures(recorder))
+    probes = probes_to_run(request, recorder)
+    # Which sides are searched for depends on all probes, also if some of them run.
+    sides = side_coverage(request, recorder, probes)
+    wanted = [
+        each
+        for each in (*sides.added, *probes)
+        if not request.probes or each.name in request.probes
+    ]
+    result = _Probing(request, wanted, sides).run()
+    return msgspec.structs.replace(
+        result, signatures=_signatures(recorder), unreached_sides=sides.unreached
+    )
 
 
 def _signatures(recorder: CallRecorder) -> tuple[str, ...]:
@@ -76,13 +105,16 @@ def _signatures(recorder: CallRecorder) -> tuple[str, ...]:
 
 
 class _Probing:
-    def __init__(self, request: TrialRequest, probes: list[Probe]) -> None:
+    def __init__(self, request: TrialRequest, probes: list[Probe], sides: SideCoverage) -> None:
         self._request = request
         self._probes = probes
+        self._sides = sides
         self._failed: dict[tuple[str, Mode], FailedProbe] = {}
 
     def run(self) -> TrialResult:
-        compiled = [each for each in self._probes if each.compiled][: self._request.most_compiled]
+        # Those for sides come first, and each of them runs compiled.
+        most = max(self._request.most_compiled, sum(each.compiled for each in self._sides.added))
+        compiled = [each for each in self._probes if each.compiled][:most]
         if not self._request.plan.files:
             # Settings and value guards change nothing in eager mode.
             self._probes = compiled
@@ -99,6 +131,7 @@ class _Probing:
         self._drop_unstable(original)
         ran = ProbesRun(len(self._probes), len(compiled))
         failed = tuple(self._attributed(each) for each in self._failed.values())
+        failed = tuple(map(self._blamed_on_side, failed))
         return TrialResult(self._request.number, None, failed_probes=failed, probes=ran)
 
     def _compare(self, original: dict[str, CallOutcome], fixed: dict[str, CallOutcome]) -> None:
@@ -133,6 +166,33 @@ class _Probing:
         if problems:
             failed = FailedProbe(probe.name, probe.assumption, problems[0], mode, probe.is_metadata)
             self._failed.setdefault((probe.name, mode), failed)
+
+    def _blamed_on_side(self, failed: FailedProbe) -> FailedProbe:
+        """Return a failure with the assumption that a side never runs, if that is the reason.
+
+        It is, if no recorded call runs the side, and all probes fail that were made for it.
+        """
+        for side in sorted(self._sides.sides.get(failed.name, set()) - self._sides.recorded):
+            if side in self._guilty:
+                return msgspec.structs.replace(
+                    failed, assumption=self._sides.assumption(side), is_metadata=False
+                )
+        return failed
+
+    @cached_property
+    def _guilty(self) -> set[Side]:
+        """The sides for which the fixed program differs, whatever the input is."""
+        names = {name for name, _ in self._failed}
+        found = set()
+        for side in set().union(*self._sides.sides.values()) - self._sides.recorded:
+            running = {
+                each.name
+                for each in self._probes
+                if not each.is_metadata and side in self._sides.sides.get(each.name, ())
+            }
+            if running and running <= names:
+                found.add(side)
+        return found
 
     def _attributed(self, failed: FailedProbe) -> FailedProbe:
         """Return a failure with the assumption about gradients if it is only with gradients."""
@@ -184,4 +244,5 @@ def _run(probe: Probe, function: _Compiler) -> CallOutcome:
     with state_restored(target):
         if probe.training is not None and target.state is not None:
             target.state.train(probe.training)
+        apply_state(probe)
         return run_call(probe.call, function(), target, probe.computed)

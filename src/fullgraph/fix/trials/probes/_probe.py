@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -32,6 +32,8 @@ class Probe:
     base: str = ""
     # Whether the assumption is about metadata of the arguments, which a signature shows.
     is_metadata: bool = False
+    # Values of parameters and buffers of the function's modules, by name.
+    state: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
