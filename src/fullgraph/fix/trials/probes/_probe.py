@@ -34,6 +34,8 @@ class Probe:
     is_metadata: bool = False
     # Values of parameters and buffers of the function's modules, by name.
     state: dict[str, torch.Tensor] = field(default_factory=dict)
+    # The names of the two probes whose changes it combines; empty for others.
+    combines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
