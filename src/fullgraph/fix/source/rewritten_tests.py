@@ -84,6 +84,8 @@ def _deciding_nodes(node: ast.AST, *, compiled: bool = True) -> Iterator[_Branch
 
 
 def _is_compiling(test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(map(_is_compiling, test.values))
     return isinstance(test, ast.Call) and ast.unparse(test.func).endswith("is_compiling")
 
 

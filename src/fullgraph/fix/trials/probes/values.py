@@ -18,7 +18,7 @@ from fullgraph.fix.trials.probes._probe import (
 IS_METADATA = False
 ALL_REQUIRE_GRADIENTS = "all tensors require gradients"
 NO_GRADIENTS = "the arguments require no gradients"
-_INFINITE = "`{name}` has no infinite numbers"
+_INFINITE = "`{name}` has no infinite numbers, and no number overflows"
 
 
 def probes(call: RecordedCall) -> Iterator[Probe]:
