@@ -123,7 +123,8 @@ def _write_fixes(program: Path, report: dict[str, Any]) -> None:
         subprocess.run(["patch", "-s", program.name, diff.name], cwd=program.parent, check=True)
     lines = [line for fix in report.get("fixes", []) for line in fix["settings"]]
     if lines:
-        program.write_text("\n".join([*dict.fromkeys(lines), program.read_text()]))
+        settings = ["import torch._dynamo", *dict.fromkeys(lines)]
+        program.write_text("\n".join([*settings, program.read_text()]))
 
 
 _OUTPUT: tuple[Safety, ...] = ("dropped", "reordered")

@@ -22,10 +22,10 @@ from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import compile_target
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probes import Probe, pairs_of, probes_of
+from fullgraph.fix.trials.probes._probe import applied
 from fullgraph.fix.trials.probes.values import ALL_REQUIRE_GRADIENTS, NO_GRADIENTS
-from fullgraph.fix.trials.samples import samples_of, state_restored
+from fullgraph.fix.trials.samples import samples_of
 from fullgraph.fix.trials.side_observer import Side
-from fullgraph.fix.trials.side_search import apply_state
 from fullgraph.fix.trials.sides import SideCoverage, cover_sides, probes_from
 from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
 from fullgraph.outcomes.observe import CallOutcome
@@ -284,9 +284,5 @@ def _run_all_compiled(probes: list[Probe]) -> dict[str, CallOutcome]:
 
 
 def _run(probe: Probe, function: _Compiler) -> CallOutcome:
-    target = probe.call.target
-    with state_restored(target):
-        if probe.training is not None and target.state is not None:
-            target.state.train(probe.training)
-        apply_state(probe)
-        return run_call(probe.call, function(), target, probe.computed)
+    with applied(probe):
+        return run_call(probe.call, function(), probe.call.target, probe.computed)

@@ -22,6 +22,7 @@ from fullgraph.fix.source.rewritten_tests import Deciding
 from fullgraph.fix.trials.probes._probe import (
     Argument,
     Probe,
+    applied,
     arguments_of,
     like,
     tensors_of,
@@ -44,17 +45,6 @@ _FACTORS = (-1.0, 10.0, -10.0, 0.1, 1e3, -1e3, 1e-3, 1e5, 1e7, 1e9)
 _OFFSETS = (1.0, -1.0, 10.0, -10.0, 100.0, -100.0, 1e4, -1e4, 1e7, -1e7)
 _RANDOM = 12
 _Change = Callable[[torch.Tensor], torch.Tensor]
-
-
-def apply_state(probe: Probe) -> None:
-    """Put the tensors of a probe's state into the modules of its function."""
-    module = probe.call.target.state
-    if module is None or not probe.state:
-        return
-    tensors = dict(_state_of(probe.call))
-    with torch.no_grad():
-        for name, value in probe.state.items():
-            tensors[name].copy_(value)
 
 
 def _state_of(call: RecordedCall) -> list[tuple[str, torch.Tensor]]:
@@ -80,13 +70,10 @@ def observe(
         args, kwargs = moving.args, moving.kwargs
         call = with_context(call, grad=True, inference=False)
     observer.forget()
-    with state_restored(target), capture_output(), call.context.restored():
+    with state_restored(target):
         call.restore()
-        apply_state(probe)
-        if probe.training is not None and target.state is not None:
-            target.state.train(probe.training)
         # The program may reject later what reaches the side.
-        with suppress(Exception):
+        with applied(probe), capture_output(), call.context.restored(), suppress(Exception):
             target.original(*args, **kwargs)
     return set(observer.sides)
 

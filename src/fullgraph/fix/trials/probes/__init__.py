@@ -62,6 +62,7 @@ def _pairs(one: str, other: str, call: RecordedCall) -> Iterator[Probe]:
                     assumption=f"{first.assumption}, or {second.assumption}",
                     compiled=False,
                     is_metadata=first.is_metadata or second.is_metadata,
+                    training=first.training if second.training is None else second.training,
                     combines=(first.name, second.name),
                 )
 
