@@ -3,8 +3,10 @@
     FULLGRAPH_WRONG_FIXES=FOLDER python -m bench wrong_fixes [--programs-named=01,03] [--unsafe]
 
 Each program is copied to a folder of its own and fixed there. The written file is compared with the
-original for the hidden inputs, in eager mode and compiled with aot_eager. A difference in what a
-plain `--apply` writes is a wrong fix; with --unsafe everything that was offered is written.
+original for the hidden inputs, in eager mode, with aot_eager, and with inductor if the header names
+it. A difference in what a plain `--apply` writes is a wrong fix. With --unsafe everything that was
+offered is written: the numbers of the inputs that differ then tell whether the named assumptions
+exclude exactly these.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from fullgraph.model.fix_kinds import Safety
+from fullgraph.model.grades import CHANGES
 from fullgraph.outcomes.compare import compare_outcomes
 
 VARIABLE = "FULLGRAPH_WRONG_FIXES"
@@ -32,6 +36,8 @@ class _Checked(NamedTuple):
     offered: list[str]
     written: bool
     differences: list[str]
+    # How many inputs the header hides.
+    inputs: int = 0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +63,9 @@ def main(options: argparse.Namespace | None = None) -> bool:
         wrong += bool(found.differences)
         offered += bool(found.offered)
         state = "WRONG" if found.differences else "right" if found.written else "not written"
-        print(f"  {found.name:32} {state:12} {'; '.join(found.offered)}", flush=True)
+        print(f"  {found.name:32} {state:12} {found.inputs} inputs", flush=True)
+        for offer in found.offered:
+            print(f"      {offer}", flush=True)
         for difference in found.differences:
             print(f"      {difference}", flush=True)
     print(f"  wrong: {wrong}, programs with an offered fix: {offered}")
@@ -73,9 +81,21 @@ def _check(file: Path, *, unsafe: bool) -> _Checked:
             copy.write_text(file.read_text())
         report = _fix(fixed, unsafe=unsafe)
         offered = [_offer(fix) for fix in report.get("fixes", [])]
+        if unsafe and fixed.read_text() == original.read_text():
+            # Not written, because it is slower: it has to be right all the same.
+            _write_fixes(fixed, report)
         written = fixed.read_text() != original.read_text()
-        differences = _differences(file, original, fixed, folder) if written else []
-        return _Checked(file.stem, offered, written, differences)
+        if not written:
+            return _Checked(file.stem, offered, written, [])
+        backends = ("aot_eager", *(("inductor",) if "inductor" in header_of(file) else ()))
+        effects = _effects(offered)
+        inputs, differences = _differences(file, original, fixed, folder, backends, effects)
+        return _Checked(file.stem, offered, written, differences, inputs)
+
+
+def header_of(file: Path) -> str:
+    """Return the comment at the top of a program."""
+    return file.read_text().partition("\n\n")[0]
 
 
 def _offer(fix: dict[str, Any]) -> str:
@@ -95,23 +115,58 @@ def _fix(program: Path, *, unsafe: bool) -> dict[str, Any]:
     return dict(json.loads(output.read_text())) if output.exists() else {}
 
 
-def _differences(file: Path, original: Path, fixed: Path, folder: Path) -> list[str]:
+def _write_fixes(program: Path, report: dict[str, Any]) -> None:
+    """Write the diff and the settings of a report into a program."""
+    diff = program.with_name("fix.diff")
+    diff.write_text(report.get("diff", ""))
+    if diff.stat().st_size:
+        subprocess.run(["patch", "-s", program.name, diff.name], cwd=program.parent, check=True)
+    lines = [line for fix in report.get("fixes", []) for line in fix["settings"]]
+    if lines:
+        settings = ["import torch._dynamo", *dict.fromkeys(lines)]
+        program.write_text("\n".join([*settings, program.read_text()]))
+
+
+_OUTPUT: tuple[Safety, ...] = ("dropped", "reordered")
+
+
+def _effects(offered: list[str]) -> str:
+    """Return what the fixes say about output; lines that compiled code drops do not differ."""
+    for effects in _OUTPUT:
+        if any(CHANGES[effects] in each for each in offered):
+            return effects
+    return "exact"
+
+
+def _differences(
+    file: Path,
+    original: Path,
+    fixed: Path,
+    folder: Path,
+    backends: tuple[str, ...],
+    effects: str,
+) -> tuple[int, list[str]]:
+    """Return how many inputs are hidden, and how the fixed program differs for them."""
     runs = {
         (path, backend): _outcomes(path, file, backend, folder)
         for path in (original, fixed)
-        for backend in ("eager", "aot_eager")
+        for backend in ("eager", *backends)
     }
     found = []
     for number, before in enumerate(runs[original, "eager"]):
         after = runs[fixed, "eager"][number]
         problems = compare_outcomes(before, after, exact=True).problems
         found += [f"eager, input {number}: {each}" for each in problems[:1]]
-        compiled = runs[fixed, "aot_eager"][number]
-        right = (before, runs[original, "aot_eager"][number])
-        both = [compare_outcomes(each, compiled, exact=False).problems for each in right]
-        if all(both):
-            found.append(f"compiled, input {number}: {both[0][0]}")
-    return found
+        for backend in backends:
+            compiled = runs[fixed, backend][number]
+            right = (before, runs[original, backend][number])
+            both = [
+                compare_outcomes(each, compiled, exact=False, effects=effects).problems
+                for each in right
+            ]
+            if all(both):
+                found.append(f"{backend}, input {number}: {both[0][0]}")
+    return len(runs[original, "eager"]), found
 
 
 def _outcomes(path: Path, header: Path, backend: str, folder: Path) -> list[Any]:

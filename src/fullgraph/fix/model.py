@@ -136,6 +136,9 @@ class TrialRequest(Struct, frozen=True):
     # For `probe` and `coverage`: the probes to run (empty: all), how many at most per function, and
     # how many of them with compiled code.
     probes: tuple[str, ...] = ()
+    # For `probe` and `coverage`: the edits whose rewritten tests have to run on both sides, whether
+    # they are a part of the plan or not.
+    tested: tuple[FileEdits, ...] = ()
     most_probes: int = 0
     most_compiled: int = 0
     # For `variants`: no further round starts after so many seconds of steady calls.
@@ -170,6 +173,24 @@ class FailedProbe(Struct, frozen=True):
     mode: Mode
     # Whether the assumption is about metadata of the arguments, which a signature shows.
     is_metadata: bool = False
+
+
+class UnreachedSide(Struct, frozen=True):
+    """A side of a rewritten test that no call runs, and for which no input was found."""
+
+    file: str
+    line: int
+    # The test as it is written.
+    test: str
+    is_true: bool
+    # Whether the test is an index: the side is then that one of its elements is true, or false.
+    is_mask: bool = False
+
+    def __str__(self) -> str:
+        value = "true" if self.is_true else "false"
+        if self.is_mask:
+            return f"an element of `{self.test}` is {value} (line {self.line})"
+        return f"`{self.test}` is {value} (line {self.line})"
 
 
 class ProbesRun(Struct, frozen=True):
@@ -255,6 +276,7 @@ class TrialResult(Struct, frozen=True):
     guards: tuple[GuardCost, ...] = ()
     # Lines that no sample ran, by file.
     unreached: dict[str, tuple[int, ...]] = {}
+    unreached_sides: tuple[UnreachedSide, ...] = ()
     # Calls with another property for which the plan is wrong, and how many such calls ran.
     failed_probes: tuple[FailedProbe, ...] = ()
     probes: ProbesRun = ProbesRun()

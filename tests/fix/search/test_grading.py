@@ -53,6 +53,7 @@ def inputs():
     return (torch.ones(8),)
 """
 
+NEVER = WHERE.replace("x.sum() > 0", "x.abs().sum() < 0")
 ALMOST_NEVER = WHERE.replace("x.sum() > 0", "x.sum() == 12345.678")
 
 
@@ -78,11 +79,41 @@ def test_a_store_that_happens_at_every_call_assumes_that_none_is_noticed(tmp_pat
 
 
 def test_a_side_that_no_call_and_no_probe_takes_is_not_verified(tmp_path: Path) -> None:
-    runner, result, grading = graded(ALMOST_NEVER, tmp_path)
+    runner, result, grading = graded(NEVER, tmp_path)
     (found,) = grading.grades
     assert found.grade == "unverified"
     assert found.unreached == (5,)
+    assert found.sides == ("`x.abs().sum() < 0` is true (line 4)",)
     assert not usable_plan(runner, result, grading, unsafe=True)[0].files
+
+
+def test_a_side_for_which_an_input_is_found_is_verified(tmp_path: Path) -> None:
+    _, _, grading = graded(ALMOST_NEVER, tmp_path)
+    assert [(each.grade, each.sides) for each in grading.grades] == [("safe", ())]
+
+
+# The helper's caller writes to its result, which is the argument of the helper on one side.
+RARELY_ALIASED = """\
+import torch
+
+def f(x: torch.Tensor):
+    h = x + 1.0
+    out = h if h.abs().max() > 1000.0 else h * 0.5
+    out.data.add_(1.0)
+    return out, h
+
+def inputs():
+    return (torch.ones(8),)
+"""
+
+
+def test_a_fix_that_is_wrong_on_one_side_assumes_that_it_is_never_taken(tmp_path: Path) -> None:
+    _, _, grading = graded(RARELY_ALIASED, tmp_path)
+    (found,) = grading.grades
+    assert (found.grade, found.assumes) == (
+        "assumes",
+        ("`h.abs().max() > 1000.0` is false (line 5)",),
+    )
 
 
 MIXED = """\

@@ -147,6 +147,44 @@ def test_what_a_change_assumes_is_named(tmp_path: Path, by: str, assumption: str
     assert assumption in assumptions
 
 
+def test_a_change_that_differs_for_two_properties_at_once_assumes_one_of_them(
+    tmp_path: Path,
+) -> None:
+    wrong = "(0.0 if x.dim() > 1 or x.is_floating_point() else 1.0)"
+    found = failed_probes(PROGRAM, tmp_path, LINE, f"{LINE} + {wrong}")
+    assert {each.assumption for each in found} == {
+        "`x` is 2-dimensional, or `x` is torch.float32",
+        "`x` has dimensions, or `x` is torch.float32",
+    }
+
+
+CONSTANTS = """\
+import torch
+
+SCALE = 0.5
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.offset = 2
+
+    def forward(self, x: torch.Tensor):
+        return x * SCALE + self.offset
+
+f = Model()
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+
+
+def test_constants_of_the_module_and_attributes_are_changed(tmp_path: Path) -> None:
+    line = "        return x * SCALE + self.offset"
+    found = failed_probes(CONSTANTS, tmp_path, line, "        return x * 0.5 + 2")
+    assert {each.assumption for each in found} == {"`SCALE` is 0.5", "`self.offset` is 2"}
+    assert not any(each.is_metadata for each in found)
+
+
 def test_a_change_that_is_always_right_assumes_nothing(tmp_path: Path) -> None:
     by = "    return torch.where(x > 0, x, x * 0.5)"
     assert failed_probes(PROGRAM, tmp_path, LINE, by) == []

@@ -1,7 +1,7 @@
 """Replaces NumPy functions of Python numbers with functions of `math`.
 
-What it does: `np.prod(x.shape[1:])` becomes `math.prod(x.shape[1:])`. The same applies to `lcm`,
-`gcd`, `sqrt`, and to `ceil` and `floor` inside `int()`.
+What it does: `int(np.prod(x.shape))` becomes `int(math.prod(x.shape))`. The same applies to
+`lcm`, `gcd`, `sqrt`, and to `ceil` and `floor` inside `int()`.
 
 Why it breaks: the result is a number in eager mode, but Dynamo traces NumPy functions as operators
 on arrays. The number becomes a tensor, and a comparison with it a branch on a tensor. The functions
@@ -9,8 +9,8 @@ of `math` are evaluated while Dynamo traces.
 
 Safety: exact. Only calls whose arguments are known to be Python numbers are changed, and only if
 `int` in the place of `numpy.int64` (or `float` in the place of its subclass `numpy.float64`) makes
-no observable difference. `np.prod` of no numbers is 1.0 and `math.prod` is 1, so it is changed for
-shapes, for lists that are not empty, and inside `int()`.
+no observable difference. `np.prod` of no numbers is 1.0 and `math.prod` is 1: outside of `int()`,
+the product of a shape becomes `math.prod(shape) if shape else 1.0`.
 
 Not applied when: the program reads an attribute of the result, asks for its type, shows it with
 `!r`, or divides a Python number by it: Python raises an error where NumPy warns and returns
@@ -133,6 +133,12 @@ class _NumpyCall:
         conversion = self._conversion()
         if self._name in _TO_INTEGER and conversion is not None:
             return {conversion: f"math.{self._name}({self._context.source(call.args[0])})"}
+        if self._name == "prod" and conversion is None and self._may_be_empty(call.args[0]):
+            numbers = self._context.source(call.args[0])
+            # Dynamo knows the sizes, so this decides nothing at run time.
+            product = f"math.prod({numbers}) if {numbers} else 1.0"
+            is_alone = isinstance(self._parents.get(call), ast.Assign | ast.Return | ast.Call)
+            return {call: product if is_alone else f"({product})"}
         return {call.func: f"math.{self._name}"}
 
     def _require_numbers(self) -> None:
@@ -160,6 +166,9 @@ class _NumpyCall:
             raise Declined("the product of no numbers is a float in NumPy", argument)
         for element in argument.elts:
             self._require_number(element)
+
+    def _may_be_empty(self, argument: ast.expr) -> bool:
+        return not isinstance(argument, ast.List | ast.Tuple)
 
     def _require_number(self, node: ast.expr) -> None:
         """Decline an argument that is not a number by its source, nor a constant in the graph."""

@@ -215,6 +215,7 @@ def _fix(fix: AcceptedFix, before: FixPlan, after: FixPlan, grade: FixGrade, rem
         changed_line=_changed_line(fix, candidate.file) if candidate.file else None,
         removes=removes,
         recompiles=candidate.safety == "specialized",
+        unreached_sides=grade.sides,
     )
 
 

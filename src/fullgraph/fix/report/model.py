@@ -82,6 +82,8 @@ class Fix(Struct, frozen=True):
     removes: int = 1
     # Whether a new value of an input recompiles.
     recompiles: bool = False
+    # Sides of rewritten tests that no call runs, and for which no input was found, in sentences.
+    unreached_sides: tuple[str, ...] = ()
 
 
 class RemainingBreak(Struct, frozen=True):

@@ -11,6 +11,7 @@ from fullgraph.fix.model import (
     SearchResult,
     TrialRequest,
     TrialResult,
+    UnreachedSide,
     combined_plan,
 )
 from fullgraph.fix.search.accept import least_safe_fix
@@ -43,6 +44,8 @@ class Assumptions:
         self.about_metadata = about_metadata
         # Of the recorded calls.
         self.signatures = signatures
+        # Of rewritten tests; empty if the probes failed.
+        self.unreached_sides: tuple[UnreachedSide, ...] = ()
 
 
 def find_assumptions(runner: TrialRunner, result: SearchResult) -> Assumptions:
@@ -61,7 +64,9 @@ def find_assumptions(runner: TrialRunner, result: SearchResult) -> Assumptions:
         if not failed or len(fixes) == 1
         else _blamed(runner, result, failed)
     )
-    return Assumptions(by_fix, together.probes, about_metadata, together.signatures)
+    found = Assumptions(by_fix, together.probes, about_metadata, together.signatures)
+    found.unreached_sides = together.unreached_sides
+    return found
 
 
 def probe_request(
@@ -74,6 +79,8 @@ def probe_request(
         combined_plan(fix.candidate for fix in fixes),
         safety=least_safe_fix(fixes),
         probes=only,
+        # Of all fixes, so that the same inputs are searched for if some are left out.
+        tested=tuple(result.plan.files.values()),
         most_probes=MOST_PROBES if is_cheap else _MOST_OF_EXPENSIVE,
         most_compiled=_MOST_COMPILED if is_cheap else 0,
         seconds=_SECONDS,
@@ -101,8 +108,8 @@ def _blamed(
 def _gone(failed: tuple[FailedProbe, ...], result: TrialResult) -> tuple[FailedProbe, ...]:
     if result.error:
         return ()
-    left = {(each.name, each.assumption, each.mode) for each in result.failed_probes}
-    return tuple(each for each in failed if (each.name, each.assumption, each.mode) not in left)
+    left = {(each.name, each.mode) for each in result.failed_probes}
+    return tuple(each for each in failed if (each.name, each.mode) not in left)
 
 
 def _sentences(failed: tuple[FailedProbe, ...]) -> tuple[str, ...]:

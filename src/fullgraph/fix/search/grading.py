@@ -15,12 +15,14 @@ from fullgraph.fix.model import (
     ProbesRun,
     SearchResult,
     TrialRequest,
+    UnreachedSide,
     combined_plan,
 )
 from fullgraph.fix.search.assumptions import find_assumptions, probe_request
 from fullgraph.fix.search.state import without_fix
 from fullgraph.fix.search.verify import Verifier
 from fullgraph.fix.source.edits import FileEdits, edited_lines
+from fullgraph.fix.source.rewritten_tests import rewritten_tests
 from fullgraph.fix.source.text import read_source
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
 from fullgraph.model.grades import Grade, grade_of
@@ -35,6 +37,8 @@ class FixGrade(Struct, frozen=True):
     assumes: tuple[str, ...] = ()
     # Changed lines of the original that no call and no probe runs.
     unreached: tuple[int, ...] = ()
+    # Sides of rewritten tests that no call runs, and for which no input was found, in sentences.
+    sides: tuple[str, ...] = ()
     # Whether all that it assumes is metadata of the arguments, which can be checked at each call.
     only_metadata: bool = False
 
@@ -58,9 +62,10 @@ def grade_fixes(runner: TrialRunner, result: SearchResult) -> Grading:
         lines = _lines_of(fix, unreached)
         assumes = tuple(dict.fromkeys((*candidate.assumes, *found)))
         assert candidate.safety is not None
-        grade = grade_of(candidate.safety, assumes, untested=bool(lines))
+        sides = _sides_of(fix, assumptions.unreached_sides)
+        grade = grade_of(candidate.safety, assumes, untested=bool(lines or sides))
         only_metadata = assumptions.about_metadata.issuperset(assumes)
-        grades.append(FixGrade(grade, assumes, lines, only_metadata))
+        grades.append(FixGrade(grade, assumes, lines, sides, only_metadata))
     return Grading(tuple(grades), assumptions.ran, assumptions.signatures)
 
 
@@ -72,6 +77,19 @@ def _lines_of(fix: AcceptedFix, unreached: Lines) -> tuple[int, ...]:
     return tuple(line for line in changed if line in unreached.get(file.path, ()))
 
 
+def _sides_of(fix: AcceptedFix, unreached: Sequence[UnreachedSide]) -> tuple[str, ...]:
+    file = fix.candidate.file
+    if file is None or not unreached:
+        return ()
+    mine = rewritten_tests(read_source(file.path) or "", file.edits)
+    lines = {(each.line, each.shown) for each in mine}
+    return tuple(
+        str(each)
+        for each in unreached
+        if each.file == file.path and (each.line, each.test) in lines
+    )
+
+
 def _unreached(runner: TrialRunner, result: SearchResult) -> Lines:
     """Return the changed lines of the original program that neither calls nor probes run."""
     lines = {path: _lines_with_code(path, file) for path, file in result.plan.files.items()}
@@ -79,7 +97,12 @@ def _unreached(runner: TrialRunner, result: SearchResult) -> Lines:
         return {}
     probes = probe_request(result.fixes, result)
     request = TrialRequest(
-        "coverage", lines=lines, most_probes=probes.most_probes, seconds=probes.seconds
+        "coverage",
+        lines=lines,
+        most_probes=probes.most_probes,
+        most_compiled=probes.most_compiled,
+        tested=probes.tested,
+        seconds=probes.seconds,
     )
     found = run_trial(runner, request)
     # Lines that nothing is known about count as not run.

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from fullgraph.fix.trials.outcome import run_call
+from fullgraph.fix.trials.probes import Probe
+from fullgraph.fix.trials.probing import run_probe
 from fullgraph.fix.trials.samples import Sample, call_restored
 
 Lines = dict[str, tuple[int, ...]]
 
 
-def unreached_lines(lines: Lines, samples: list[Sample]) -> Lines:
+def unreached_lines(lines: Lines, samples: list[Sample], probes: list[Probe]) -> Lines:
     """Return those of some lines that the original program does not run in eager mode, by file."""
     waiting = {file: set(numbers) for file, numbers in lines.items()}
 
@@ -24,10 +28,18 @@ def unreached_lines(lines: Lines, samples: list[Sample]) -> Lines:
         return trace
 
     for sample in samples:
-        with call_restored(sample.call):
-            sys.settrace(trace)
-            try:
-                run_call(sample.call, sample.call.target.original, sample.call.target)
-            finally:
-                sys.settrace(None)
+        with call_restored(sample.call), _tracing(trace):
+            run_call(sample.call, sample.call.target.original, sample.call.target)
+    for probe in probes:
+        with _tracing(trace):
+            run_probe(probe)
     return {file: tuple(sorted(numbers)) for file, numbers in waiting.items() if numbers}
+
+
+@contextmanager
+def _tracing(trace: Any) -> Iterator[None]:
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(None)

@@ -26,8 +26,7 @@ from fullgraph.fix.trials.compiled import SharedTraces, compile_target
 from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
-from fullgraph.fix.trials.probes import Probe
-from fullgraph.fix.trials.probing import probes_to_run, run_probes
+from fullgraph.fix.trials.probing import probes_to_run, run_probes, side_coverage
 from fullgraph.fix.trials.runner import Part, outcome_file, reference_of, repeated_name
 from fullgraph.fix.trials.samples import Sample, call_restored, samples_of
 from fullgraph.fix.trials.timing import time_calls
@@ -78,8 +77,9 @@ def execute(
         case "reference":
             return _record_reference(request, samples, reference_of(part), isolate)
         case "coverage":
-            samples += [_as_sample(each) for each in probes_to_run(request, recorder)]
-            unreached = unreached_lines(request.lines, samples)
+            probes = probes_to_run(request, recorder)
+            probes += side_coverage(request, recorder, probes).added
+            unreached = unreached_lines(request.lines, samples, probes)
             return TrialResult(request.number, None, unreached=unreached)
         case "variants":
             return time_variants(request, samples)
@@ -90,10 +90,6 @@ def execute(
         return _run_trial(request, samples, part, isolate)
     finally:
         restore()
-
-
-def _as_sample(probe: Probe) -> Sample:
-    return Sample(probe.name, probe.call, recorded=False)
 
 
 def _record_reference(

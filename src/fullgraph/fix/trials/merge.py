@@ -57,6 +57,11 @@ def merged_results(parts: Sequence[TrialResult]) -> TrialResult:
         varied_sites=max(part.varied_sites for part in parts),
         guards=_merged_guards(guard for part in parts for guard in part.guards),
         unreached=reduce(_unreached_by_both, (part.unreached for part in parts)),
+        unreached_sides=tuple(
+            each
+            for each in first.unreached_sides
+            if all(each in part.unreached_sides for part in parts)
+        ),
         failed_probes=tuple(dict.fromkeys(each for part in parts for each in part.failed_probes)),
         probes=reduce(_added_probes, (part.probes for part in parts)),
         signatures=tuple(dict.fromkeys(each for part in parts for each in part.signatures)),

@@ -93,7 +93,7 @@ def _fix(number: int, fix: Fix, terminal: Terminal) -> Iterator[str]:
     for line in terminal.wrapped(heading, f"{number:>3}  ", _INDENT):
         yield terminal.style(line, "bold")
     facts = f"{one_line(fix.fixer)}: {_grade(fix)}{_removed(fix)}"
-    if fix.diff and not fix.unreached:
+    if fix.diff and fix.grade != "unverified":
         facts += "; every changed line was run"
     yield from terminal.wrapped(facts, _INDENT, _INDENT)
     for line in _conditions(fix):
@@ -110,7 +110,9 @@ def _fix(number: int, fix: Fix, terminal: Terminal) -> Iterator[str]:
 
 def _grade(fix: Fix) -> str:
     if fix.grade == "unverified":
-        return f"not verified: no call runs {_line_numbers(fix.unreached)}"
+        found = [f"no call runs {_line_numbers(fix.unreached)}"] if fix.unreached else []
+        found += [f"no input was found for which {each}" for each in fix.unreached_sides]
+        return f"not verified: {'; '.join(map(one_line, found))}"
     if fix.grade == "safe":
         return "safe; a new value recompiles" if fix.recompiles else "safe"
     return "not safe"

@@ -146,9 +146,8 @@ class PredicateWriter:
 
     def _comparison(self, node: ast.Compare) -> str:
         if len(node.ops) > 1:
-            raise Declined(
-                "a chained comparison has no equivalent for tensors; split it with `and`", node
-            )
+            # Python evaluates what is in the middle once, and the rest only if it is needed.
+            return self.combine(_unchained(self._text, node), " & ")
         if not isinstance(node.ops[0], _COMPARISONS):
             raise Declined(f"{quoted(node)} has no equivalent for tensors", node)
         sides = (node.left, node.comparators[0])
@@ -181,6 +180,33 @@ class PredicateWriter:
             raise Declined(f"{quoted(node)} is a Python value, not a tensor", node)
         text = text if value.is_bool else f"{_in_brackets(text)}.bool()"
         return f"{_in_brackets(text)}.reshape(())" if value.shape and self._zero_dim else text
+
+
+def _unchained(text: str, node: ast.Compare) -> list[ast.expr]:
+    """Return the comparisons of two values that a chained comparison consists of."""
+    operands = [node.left, *node.comparators]
+    if not all(isinstance(each, ast.Name | ast.Constant) for each in operands[1:-1]):
+        reason = "a chained comparison of more than names has no equivalent for tensors"
+        raise Declined(f"{reason}; split it with `and`", node)
+    found: list[ast.expr] = []
+    for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
+        compared = ast.Compare(left, [operator], [right])
+        ast.copy_location(compared, left)
+        compared.end_lineno, compared.end_col_offset = right.end_lineno, right.end_col_offset
+        if not _is_written_as(text, compared):
+            raise Declined("a chained comparison with brackets; split it with `and`", node)
+        found.append(compared)
+    return found
+
+
+def _is_written_as(text: str, node: ast.expr) -> bool:
+    """Return whether the text at the place of a new node is that node."""
+    start, end = span(text, node)
+    try:
+        written = ast.parse(f"({text[start:end]})", mode="eval")
+    except SyntaxError:
+        return False
+    return ast.dump(written.body) == ast.dump(node)
 
 
 def _source_with(text: str, node: ast.expr, changes: Iterable[tuple[Node, str]]) -> str:

@@ -48,7 +48,9 @@ def assert_rewrite(branch: TensorBranch) -> Edit | None:
     if not message.replace(_VALUE, ""):
         message = f"a check in {branch.scope.function.name} failed"
     rewrite = _symbol_check if branch.is_symbol else _tensor_check
-    lines = [f"if {_IS_COMPILING}{_type_test(branch)}:", *indented(rewrite(branch, message))]
+    # `python -O` removes assertions, from compiled code as well.
+    condition = _IS_COMPILING if isinstance(node, ast.If) else f"__debug__ and {_IS_COMPILING}"
+    lines = [f"if {condition}{_type_test(branch)}:", *indented(rewrite(branch, message))]
     original = statement_lines(branch.text, [node])
     if isinstance(node, ast.Assert):
         lines += ["else:", *indented(original)]

@@ -7,6 +7,7 @@ and IS_METADATA: whether `runtime/signature.py` tells such calls apart from the 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -16,7 +17,18 @@ from pkgutil import iter_modules
 from fullgraph.fix.record.recorder import RecordedCall
 from fullgraph.fix.trials.probes._probe import Probe
 
-__all__ = ["Probe", "probes_of"]
+__all__ = ["Probe", "pairs_of", "probes_of"]
+
+# Of these kinds, the changes of the first are combined with those of the second.
+_COMBINED = (
+    ("shapes", "dtypes"),
+    ("values", "dtypes"),
+    ("forms", "dtypes"),
+    ("shapes", "values"),
+    ("shapes", "modes"),
+    ("values", "modes"),
+    ("dtypes", "modes"),
+)
 
 
 def probes_of(call: RecordedCall, most: int) -> list[Probe]:
@@ -26,6 +38,33 @@ def probes_of(call: RecordedCall, most: int) -> list[Probe]:
     in_turn = [each for group in zip_longest(*found) for each in group if each is not None]
     unique = {probe.name: probe for probe in in_turn}
     return list(unique.values())[:most]
+
+
+def pairs_of(call: RecordedCall, most: int) -> list[Probe]:
+    """Return at most `most` calls that differ in two properties, a selection of all pairs."""
+    found = [list(_pairs(*kinds, call)) for kinds in _COMBINED]
+    for each in found:
+        # Always the same, but not the first ones only.
+        random.Random(len(each)).shuffle(each)
+    in_turn = [each for group in zip_longest(*found) for each in group if each is not None]
+    unique = {probe.name: probe for probe in in_turn}
+    return list(unique.values())[:most]
+
+
+def _pairs(one: str, other: str, call: RecordedCall) -> Iterator[Probe]:
+    for first in _of_kind(one, call):
+        for second in _of_kind(other, first.call) if not first.base else ():
+            if not second.base:
+                yield replace(
+                    second,
+                    name=f"{first.name} and {second.name}",
+                    # One of them is enough to exclude the call.
+                    assumption=f"{first.assumption}, or {second.assumption}",
+                    compiled=False,
+                    is_metadata=first.is_metadata or second.is_metadata,
+                    training=first.training if second.training is None else second.training,
+                    combines=(first.name, second.name),
+                )
 
 
 def _of_kind(kind: str, call: RecordedCall) -> Iterator[Probe]:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils import _pytree as pytree
 
 from fullgraph.fix.record.recorder import CallContext, RecordedCall, clone_inputs
+from fullgraph.fix.trials.samples import state_restored
 
 TensorChange = Callable[[torch.Tensor], torch.Tensor]
+
+
+class NamedValue(NamedTuple):
+    """A value that a name gets for one call, in a module's globals or an object's attributes."""
+
+    space: dict[str, Any]
+    name: str
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,34 @@ class Probe:
     base: str = ""
     # Whether the assumption is about metadata of the arguments, which a signature shows.
     is_metadata: bool = False
+    # Values of parameters and buffers of the function's modules, by name.
+    state: dict[str, torch.Tensor] = field(default_factory=dict)
+    # Constants and attributes with other values.
+    names: tuple[NamedValue, ...] = ()
+    # The names of the two probes whose changes it combines; empty for others.
+    combines: tuple[str, ...] = ()
+
+
+@contextmanager
+def applied(probe: Probe) -> Iterator[None]:
+    """Change for a block what a probe changes besides the arguments of its call."""
+    target = probe.call.target
+    before = [(space, name, space[name]) for space, name, _ in probe.names]
+    with state_restored(target):
+        if probe.training is not None and target.state is not None:
+            target.state.train(probe.training)
+        if probe.state and target.state is not None:
+            tensors = dict([*target.state.named_parameters(), *target.state.named_buffers()])
+            with torch.no_grad():
+                for name, value in probe.state.items():
+                    tensors[name].copy_(value)
+        for space, name, new in probe.names:
+            space[name] = new
+        try:
+            yield
+        finally:
+            for space, name, old in before:
+                space[name] = old
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def probes(call: RecordedCall) -> Iterator[Probe]:
         ("`{name}` is channels-last", "`{name}` is contiguous", _channels_last),
         ("`{name}` is expanded", "no elements of `{name}` share memory", _expanded),
     ):
-        compiled = change is _transposed
+        compiled = change in (_transposed, _expanded)
         yield from probe_each(call, tensors, what, assumption, change, compiled=compiled)
 
 

@@ -18,7 +18,7 @@ from fullgraph.fix.trials.probes._probe import (
 IS_METADATA = False
 ALL_REQUIRE_GRADIENTS = "all tensors require gradients"
 NO_GRADIENTS = "the arguments require no gradients"
-_INFINITE = "`{name}` has no infinite numbers"
+_INFINITE = "`{name}` has no infinite numbers, and no number overflows"
 
 
 def probes(call: RecordedCall) -> Iterator[Probe]:
@@ -30,6 +30,8 @@ def probes(call: RecordedCall) -> Iterator[Probe]:
         ("`{name}` has a negative infinite number", _INFINITE, _with_first(float("-inf"))),
         ("`{name}` is all zero", "`{name}` is not all zero", torch.zeros_like),
         ("`{name}` is all NaN", "`{name}` has no NaN", _filled(float("nan"))),
+        ("`{name}` has the largest numbers", "no number overflows", _largest),
+        ("`{name}` has a zero", "`{name}` has no zeros", _with_first(0.0)),
     ):
         yield from probe_each(call, floats, what, assumption, change, compiled=True, gradients=True)
     for what, change in (
@@ -52,6 +54,7 @@ def _integers(call: RecordedCall) -> Iterator[Probe]:
         ("`{name}` is all zero or False", "`{name}` is not all zero", torch.zeros_like),
         ("`{name}` is all one or True", "`{name}` is not all one", torch.ones_like),
         ("only one of `{name}` is not zero", "`{name}` has several numbers", _only_one),
+        ("`{name}` has a zero or False", "`{name}` has no zeros", _with_first(0)),
         ("`{name}` has a negative number", "`{name}` has no negative numbers", _negative),
     ):
         yield from probe_each(call, integers, what, assumption, change, compiled=True)
@@ -64,6 +67,10 @@ def _with_first(value: float) -> TensorChange:
         return new
 
     return change
+
+
+def _largest(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.full_like(tensor, torch.finfo(tensor.dtype).max * 0.9)
 
 
 def _filled(value: float) -> TensorChange:
