@@ -169,8 +169,8 @@ def test_a_test_keeps_its_meaning_as_a_tensor(test: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("test", "reason"),
     [
-        ("0 < x.sum() < 1", "a chained comparison has no equivalent for tensors; "
-                            "split it with `and`"),
+        ("0 < x.sum() < 1", "a chained comparison of more than names has no equivalent "
+                            "for tensors; split it with `and`"),
         ("torch.equal(x, y)", "`equal` returns a Python bool"),
         ("x.sum().item() > y.sum().item()", "both sides of the comparison are read with `.item()`"),
         ("x.sum() > y.sum().item() + 1", "the test computes with a number that is read "
