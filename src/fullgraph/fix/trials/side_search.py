@@ -39,11 +39,16 @@ _ENOUGH = 2
 _MOST_STARTS = 8
 _MOST_CONSTANTS = 8
 _MOST_STEPS = 12
+# Steps that bring the operands no closer together, before a descent is given up.
+_MOST_IN_VAIN = 2
+_KEPT_FOR_SEARCH = 0.75
 _LARGEST_SIZE = 4096
 _LARGEST_INTEGER = 2**62
 _FACTORS = (-1.0, 10.0, -10.0, 0.1, 1e3, -1e3, 1e-3, 1e5, 1e7, 1e9)
 _OFFSETS = (1.0, -1.0, 10.0, -10.0, 100.0, -100.0, 1e4, -1e4, 1e7, -1e7)
 _RANDOM = 12
+# Of random numbers. Where only rounding errors reach a side, large numbers do.
+_SCALES = (1.0, 1e9, 1e3, 1e-2, 1e12, 1e6)
 _Change = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -99,7 +104,8 @@ class SideSearch:
         self._side, self._left = side, self.most_calls
         self._found, self._starts, self._progress, self._constants = [], [], set(), {}
         for start in starts:
-            if len(self._starts) < _MOST_STARTS:
+            # Most of the calls are for what the starts lead to.
+            if len(self._starts) < _MOST_STARTS and self._left > self.most_calls * _KEPT_FOR_SEARCH:
                 self._run(start)
         # All starts take turns: a call that gets further is not kept waiting.
         waiting: list[Iterator[Probe]] = []
@@ -156,12 +162,19 @@ class SideSearch:
         variables = {each.index: each.value.detach().clone() for each in _floats(start.call)}
         if not variables:
             return
+        nearest, in_vain = math.inf, 0
         for _ in range(_MOST_STEPS):
             leaves = {index: value.requires_grad_() for index, value in variables.items()}
             current = replace(start, call=_with_tensors(start.call, leaves))
             self._run(current, leaves)
-            steps = _steps(self.observer.operands.get(number), sign, leaves)
-            if self._is_done() or steps is None:
+            distance = _distance(self.observer.operands.get(number), sign)
+            if self._is_done() or distance is None:
+                return
+            missing = float(distance.detach().sum())
+            in_vain = 0 if missing < nearest else in_vain + 1
+            nearest = min(nearest, missing)
+            steps = _steps(distance, sign, leaves) if in_vain < _MOST_IN_VAIN else None
+            if steps is None:
                 return
             variables = {
                 index: (value.detach() - steps[index]).detach() for index, value in leaves.items()
@@ -220,10 +233,11 @@ def _as_number(value: Any) -> float | None:
     return float(value) if isinstance(value, bool | int | float) else None
 
 
-def _steps(
-    operands: tuple[Any, Any] | None, sign: int, leaves: dict[int, torch.Tensor]
-) -> dict[int, torch.Tensor] | None:
-    """Return what to subtract from each input; None if nothing is to be done, or can be."""
+def _distance(operands: tuple[Any, Any] | None, sign: int) -> torch.Tensor | None:
+    """Return how far each element of the left operand is from being larger, smaller or equal.
+
+    None if that does not depend on the inputs in a way that gradients know.
+    """
     if operands is None:
         return None
     left, right = operands
@@ -231,22 +245,32 @@ def _steps(
         return None
     with torch.enable_grad():
         try:
-            distance = left - right
+            difference = torch.as_tensor(left - right)
             margin = 1e-3 + 0.01 * float(torch.as_tensor(right).detach().abs().max())
-            missing = distance.abs() if sign == 0 else (margin - sign * distance).relu()
-            total = missing.sum()
-            size = float(total.detach())
-            if not size or not math.isfinite(size):
-                return None
-            gradients = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+            return difference.abs() if sign == 0 else (margin - sign * difference).relu()
         except (RuntimeError, TypeError, ValueError):
+            return None
+
+
+def _steps(
+    distance: torch.Tensor, sign: int, leaves: dict[int, torch.Tensor]
+) -> dict[int, torch.Tensor] | None:
+    """Return what to subtract from each input; None if nothing is to be done, or can be."""
+    with torch.enable_grad():
+        total = distance.sum()
+        size = float(total.detach())
+        if not size or not math.isfinite(size):
+            return None
+        try:
+            gradients = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        except RuntimeError:
             return None
     length = sum(float((each.double() ** 2).sum()) for each in gradients if each is not None)
     if not length or not math.isfinite(length):
         return None
     return {
         index: torch.zeros_like(leaf) if gradient is None else _step(
-            leaf, gradient, missing, size / length, sign
+            leaf, gradient, distance, size / length, sign
         )
         for (index, leaf), gradient in zip(leaves.items(), gradients, strict=True)
     }  # fmt: skip
@@ -360,7 +384,7 @@ def _first_ones(number: int, tensor: torch.Tensor) -> torch.Tensor:
 
 def _random(seed: int, tensor: torch.Tensor) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
-    scale = 10.0 ** (seed % 6 - 2)
+    scale = _SCALES[seed % len(_SCALES)]
     noise = torch.randn(tensor.shape, generator=generator).to(tensor.device)
     return noise * scale + (seed % 3 - 1) * scale
 
