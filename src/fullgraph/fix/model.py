@@ -198,6 +198,8 @@ class ProbesRun(Struct, frozen=True):
 
     eager: int = 0
     compiled: int = 0
+    # Of those that ran compiled, how many did so with each backend.
+    backends: dict[str, int] = {}
 
 
 class GuardCost(Struct, frozen=True):
@@ -245,6 +247,8 @@ class Verdict(Struct, frozen=True):
     raising: int = 0
     # Calls of which a part differs each time, so that it is not compared.
     varying: tuple[str, ...] = ()
+    # Calls with another property for which the plan is wrong.
+    failed_probes: tuple[FailedProbe, ...] = ()
     # Why the outcomes could not be compared; empty if they were.
     error: str = ""
     # The same for the further backend of the request.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import io
 import logging
 import os
@@ -26,6 +27,7 @@ _PLAIN = (
     torch.dtype, torch.SymInt, torch.SymFloat, torch.SymBool,
 )  # fmt: skip
 _MAX_DEPTH = 8
+_RAISING = ("RAISE_VARARGS", "RERAISE")
 _TORCH_FOLDER = os.path.dirname(torch.__file__)
 # How the names of loggers begin that are not the program's own.
 _NOT_THE_PROGRAMS = ("torch", "fullgraph")
@@ -49,6 +51,8 @@ class CallOutcome:
     # The type and the message of the exception; both are empty if the call returned.
     raised: str = ""
     message: str = ""
+    # Whether the program raises it, and not a function of torch or Python that it calls.
+    is_own_error: bool = False
     # Printed, logged and warned lines.
     output: list[str] = field(default_factory=list)
     # Strides, sharing of memory, writes to inputs and random states; see `outcomes.metadata`.
@@ -98,11 +102,24 @@ def observe_call(
         except Exception as error:
             outcome.raised = type(error).__name__
             outcome.message = str(error)
+            outcome.is_own_error = _is_raised_by_program(error)
         outcome.metadata |= random_states()
     outcome.inputs = flattened((args, kwargs))
     outcome.state = module_state(module)
     outcome.output = output
     return outcome
+
+
+def _is_raised_by_program(error: Exception) -> bool:
+    """Return whether a statement outside of torch has raised an exception."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    code = trace.tb_frame.f_code
+    name = dis.opname[code.co_code[trace.tb_lasti]] if trace.tb_lasti >= 0 else ""
+    return name in _RAISING and not code.co_filename.startswith(_TORCH_FOLDER)
 
 
 def flattened(value: Any, *, deepest: int = _MAX_DEPTH) -> dict[str, Leaf]:

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from fullgraph.fix.model import FailedProbe, FixPlan, TrialRequest
 from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.fix.source.edits import FileEdits, insert_lines
+from fullgraph.fix.trials.judge import judge
 from fullgraph.fix.trials.probes import Probe, probes_of
 from fullgraph.fix.trials.probing import run_probes
-from tests.fix.run_case import index_what_is_loaded, load, recorded
+from fullgraph.fix.trials.runner import Part, run_trial
+from tests.fix.run_case import index_what_is_loaded, load, recorded, runner_for
 
 
 def call_of(function: Any, *args: Any, **kwargs: Any) -> RecordedCall:
@@ -108,7 +110,9 @@ def failed_probes(program: str, folder: Path, replaced: str, by: str) -> list[Fa
     edit = insert_lines(program, number, [by])
     plan = FixPlan(files={path: FileEdits(path, (edit,))})
     request = TrialRequest("probe", plan, most_probes=1000, most_compiled=0)
-    return list(run_probes(request, recorder).failed_probes)
+    part = Part(str(folder), 1)
+    run_probes(request, recorder, part)
+    return list(judge(part, request).failed_probes)
 
 
 PROGRAM = """\
@@ -155,6 +159,46 @@ def test_a_change_that_differs_for_two_properties_at_once_assumes_one_of_them(
     assert {each.assumption for each in found} == {
         "`x` is 2-dimensional, or `x` is torch.float32",
         "`x` has dimensions, or `x` is torch.float32",
+    }
+
+
+SABOTAGE = """\
+import sys
+import torch
+import fullgraph.outcomes.compare
+
+def everything_is_equal(*args, **options):
+    return fullgraph.outcomes.compare.Comparison()
+
+def f(x):
+    # It runs in the process of the trial, also while that compares.
+    for name, module in list(sys.modules.items()):
+        if name.startswith("fullgraph.") and name != "fullgraph.outcomes.compare":
+            if hasattr(module, "compare_outcomes"):
+                module.compare_outcomes = everything_is_equal
+            if hasattr(module, "metadata_problems"):
+                module.metadata_problems = lambda *args: []
+    torch.equal = lambda *args: True
+    return torch.where(x > 0, x, 0.5 * x)
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+
+
+def test_a_program_that_replaces_what_compares_does_not_pass_with_another_result(
+    tmp_path: Path,
+) -> None:
+    with runner_for(SABOTAGE, tmp_path) as runner:
+        path = str(tmp_path / "program.py")
+        number = SABOTAGE.splitlines().index(LINE) + 1
+        edit = insert_lines(SABOTAGE, number, ["    return x.clone()"])
+        plan = FixPlan(files={path: FileEdits(path, (edit,))})
+        request = TrialRequest("probe", plan, most_probes=40)
+        result = run_trial(runner, request)
+    assert not result.error
+    assert "the numbers in `x` are like those of the recorded calls" in {
+        each.assumption for each in result.failed_probes
     }
 
 

@@ -71,7 +71,7 @@ def execute(
     globals, ends with the process of the trial.
     """
     if request.task == "probe":
-        return run_probes(request, recorder)
+        return run_probes(request, recorder, part)
     samples = samples_of(recorder, varies=part.varies)
     match request.task:
         case "reference":

@@ -31,6 +31,7 @@ def with_verdict(result: TrialResult, verdict: Verdict) -> TrialResult:
         zero_gradients=verdict.zero_gradients,
         samples=replace(result.samples, raising=verdict.raising),
         varying=verdict.varying,
+        failed_probes=verdict.failed_probes,
         error=verdict.error,
         also=result.also and verdict.also and with_verdict(result.also, verdict.also),
     )
@@ -97,7 +98,9 @@ def _added_samples(one: Samples, other: Samples) -> Samples:
 
 
 def _added_probes(one: ProbesRun, other: ProbesRun) -> ProbesRun:
-    return ProbesRun(one.eager + other.eager, one.compiled + other.compiled)
+    names = dict.fromkeys((*one.backends, *other.backends))
+    backends = {name: one.backends.get(name, 0) + other.backends.get(name, 0) for name in names}
+    return ProbesRun(one.eager + other.eager, one.compiled + other.compiled, backends)
 
 
 def _unreached_by_both(one: _Lines, other: _Lines) -> _Lines:

@@ -41,6 +41,13 @@ class SideCoverage:
     recorded: set[Side] = field(default_factory=set)
     unreached: tuple[UnreachedSide, ...] = ()
 
+    def excluding(self) -> Iterator[tuple[Side, str]]:
+        """Yield each side with the sentence that excludes it."""
+        for number in range(len(self.tests)):
+            for is_true in (True, False):
+                side = Side(number, is_true)
+                yield side, self.assumption(side)
+
     def assumption(self, side: Side) -> str:
         """Return the sentence that excludes a side."""
         _, test = self.tests[side.test]
