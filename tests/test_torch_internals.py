@@ -35,6 +35,7 @@ ALLOWED = {
     "fix/trials/fork.py": "imports inductor before the fork, so that each child need not",
     "fix/runtime/signature.py": "flattens nested inputs with pytree, as Dynamo does",
     "fix/trials/outcome.py": "flattens nested inputs with pytree, as Dynamo does",
+    "fix/trials/plan_reach.py": "sees the operators that run, and flattens nested values",
     "fix/trials/probes/_probe.py": "flattens and copies nested inputs with pytree, as Dynamo does",
     "fix/trials/vary_inputs.py": "flattens and copies nested inputs with pytree, as Dynamo does",
     "where/warm_up.py": "lets inductor check the processor before a compile is measured",

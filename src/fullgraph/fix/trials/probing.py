@@ -21,6 +21,7 @@ from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target
 from fullgraph.fix.trials.outcome import run_call
+from fullgraph.fix.trials.plan_reach import without_redundant
 from fullgraph.fix.trials.probe_files import ProbeNote, ProbesFile, outcomes_of_backend
 from fullgraph.fix.trials.probes import Probe, pairs_of, probes_of
 from fullgraph.fix.trials.probes._probe import applied
@@ -104,6 +105,8 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
         for each in (*sides.added, *probes, *pairs_to_run(request, recorder))
         if not request.probes or each.name in request.probes
     ]
+    if not request.probes and request.most_compiled:
+        wanted = without_redundant(wanted, request.plan, samples_of(recorder))
     ran = _Probing(request, wanted, sides).run(part)
     return TrialResult(
         request.number,
