@@ -78,7 +78,7 @@ TESTS = {
 WHOLE = {
     "capture": ["tests/capture/test_whole_session.py"],
     "analysis": ["tests/analysis/test_whole_reports.py"],
-    "fix": ["tests/fix/source/test_inferred.py"],
+    "fix": ["tests/fix/source/test_inferred.py", "tests/fix/test_proposals.py"],
     "site": ["tests/site/test_expected_pages.py"],
 }
 # How many test files run with each mutant alone, and those with whole results.

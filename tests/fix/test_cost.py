@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from msgspec import Struct
 
 import fullgraph.fix.cost
-from fullgraph.fix.cost import FixPricer
+from fullgraph.fix.cost import FixPricer, estimate_prices
 from fullgraph.fix.model import (
     NO_PLAN,
     AcceptedFix,
@@ -24,8 +25,10 @@ from fullgraph.fix.model import (
 from fullgraph.fix.report.model import FixCost, FixPrice
 from fullgraph.fix.trials.runner import run_trial
 from fullgraph.model.cost import CausePrice, Estimate
+from fullgraph.model.session import Session
 from fullgraph.render.fix._cost import cost_lines
 from fullgraph.terminal import Terminal
+from tests.analysis import whole_reports
 from tests.fix.causes import root_cause
 from tests.fix.run_case import runner_for, search
 
@@ -200,3 +203,32 @@ def test_without_a_fix_there_is_no_call_with_all_fixes() -> None:
     text = " ".join(" ".join(cost_lines(cost, Terminal())).split())
     assert "remaining program.py:3 a break cannot be told: it has no fix" in text
     assert text.endswith("a call takes 10.0 ms (10.0 ms to 10.0 ms); the first call 1 s")
+
+
+def test_estimates_are_found_by_the_place_of_the_break(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stored(sessions: list[Session]) -> dict[tuple[str, str, int], float | None]:
+        monkeypatch.setattr(fullgraph.fix.cost, "load_all", lambda _: sessions)
+        found = estimate_prices(["program.py"], time.monotonic() + 60)
+        return {place: each.price and each.price.seconds for place, each in found.items()}
+
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: None)
+    assert stored(whole_reports.cost()) == {
+        (whole_reports.MODEL, "First", 11): pytest.approx(0.0115),
+        (whole_reports.MODEL, "Skips", 42): pytest.approx(0.006),
+        (whole_reports.MODEL, "Second", 13): pytest.approx(0.002),
+        (whole_reports.LAYERS, "Never reached", 6): None,
+    }
+    # A program that was stopped has measured nothing.
+    assert stored(whole_reports.session()) == {}
+
+
+def test_there_is_no_estimate_of_a_program_that_takes_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stop(*_: object, timeout: float, **__: object) -> None:
+        raise subprocess.TimeoutExpired("python", timeout)
+
+    monkeypatch.setattr(subprocess, "run", stop)
+    assert estimate_prices(["program.py"], time.monotonic() + 60) == {}
+    monkeypatch.setattr(fullgraph.fix.cost, "python_command", None)
+    assert estimate_prices(["program.py"], time.monotonic() - 1) == {}

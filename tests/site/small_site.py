@@ -20,23 +20,29 @@ from msgspec.structs import replace
 
 from fullgraph.catalog.parse import Example, Fix
 from fullgraph.catalog.verdicts import Verdict
+from fullgraph.fix.fixers._cases import Case
+from fullgraph.fix.fixers._pages import FixerPage
+from fullgraph.guide.lesson import Lesson, Part
+from fullgraph.guide.manual import Chapter, ChapterPart
 from fullgraph.registry import sources
 from fullgraph.registry.entries import CallSite, Snapshot, UnmappedCall, Wording
 from fullgraph.registry.history import facts_of
 from fullgraph.site import gather, met_often, templating
+from fullgraph.site.documents import Document
 from fullgraph.site.markers import END, START
 from fullgraph.site.model import FixerLink, Settings, SiteData
-from fullgraph.site.pages import all_outputs
+from fullgraph.site.pages import all_outputs, manual, sitemap
 
 EXPECTED = Path(__file__).parent / "expected"
 # The pages that say nothing about entries are left out, and one of several that are alike is kept.
 _SHOWN = re.compile(
     r"gb/.*|api/(index|gb/GB900[14])\.json|index\.html|dashboard\.html|feed\.xml|search-index\.js"
     r"|lists/(live|torch-2\.9\.0|without-information)\.html|releases/.*|llms\.txt|404\.html"
-    r"|(GB|gb)9001(/index)?\.html|sitemap\.xml|opensearch\.xml"
+    r"|(GB|gb)9001(/index)?\.html|sitemap\.xml|opensearch\.xml|(docs|fixes|guide)/.*"
+    r"|categories/(index\.html|data-dependent\..*)|search-fixes\.js|api/gb/GB9005\.json"
 )
 # These have their beginning and end as well, which are the same on all pages.
-_WHOLE = {"index.html", "404.html", "GB9001.html", "gb9001/index.html"}
+_WHOLE = {"index.html", "404.html", "GB9001.html", "gb9001/index.html", "docs/balls.html"}
 _ASSETS = re.compile(r"\?v=[0-9a-f]{8}")
 
 JUGGLE = CallSite("torch/_dynamo/juggling.py", 12, "Juggler.throw")
@@ -76,6 +82,49 @@ VERDICTS = {
                "2.10.0": Verdict("holds")},
     "GB9001_two": {"2.9.0": Verdict("other_break"), "2.10.0": Verdict("no_break")},
 }  # fmt: skip
+
+FIXERS = (
+    FixerPage(
+        "catch_ball", "a `ball` → caught", "rewrite", "exact", "Catches it.",
+        (("What it does", "Puts a `hand` under it."), ("Not applied when", "It is *up*.")),
+        ("GB9001", "GB0001"), (),
+        (Case("One ball", "It is light.",
+              "def f(x):\n    return x < 1\n\ndef inputs():\n    pass\n",
+              diff="@@ -1,2 +1,2 @@\n def f(x):\n-    return x < 1\n+    return x > 1\n"),
+         Case("Two balls", "", "def f(x):\n    return x\n", "", "fixer", "`two` (line 2)")),
+    ),
+    FixerPage("drop_ball", "ball → floor", "escape", "dropped", "Drops it.", (), (),
+              ("data-dependent", "mutation"), ()),
+)  # fmt: skip
+LESSONS = (
+    Lesson("balls", 1, "What a `ball` is", 2, ("balls",), ("GB9001", "GB0001"), (
+        Part("text", "A ball is *round*.\n\nSee {{GB9001.type}}.\n"),
+        Part("code", "def f(x):\n    return x + 1\n\nprint(f(1))\n"),
+        Part("output", "2 < 3\n"),
+        Part("code", "1 / 0\n", "raises"),
+        Part("quiz", 'question = "Is `it` round?"\nanswer = "True"\nwhy = "It *is*."\n'),
+    )),
+    Lesson("socks", 2, "Socks", 3, (), (), (Part("text", "Two of them.\n"),)),
+)  # fmt: skip
+CHAPTERS = (
+    Chapter("start", 1, "Start", "", (ChapterPart("text", "Buy *balls*.\n"),)),
+    Chapter("throw", 2, "Throw a ball", "throw", (
+        ChapterPart("text", "Throws a ball.\nHigh.\n\n`throw` needs {{GB9001.type}}.\n"),
+        ChapterPart("file", "x = 1 < 2\n", "ball.py"),
+        ChapterPart("command", "fullgraph throw ball.py\n"),
+        ChapterPart("output", "thrown: 1 & 2\n"),
+        ChapterPart("command", "fullgraph throw --cost ball.py\n", "varies"),
+        ChapterPart("output", "3.1 s\n"),
+    )),
+)  # fmt: skip
+DOCUMENTS = (
+    Document("architecture", "How it is made", "By hand.\n"),
+    Document("balls", "Balls", (
+        "Balls are [round](architecture.md#shape). See [the code](../src/x.py), [balls](hat.md) or "
+        "[more](https://example.org).\n\n## Shape\n\nText.\n\n### Inside\n\n```\nair\n```\n"
+    )),
+    Document("ball-format", "Format", "- a list\n\nThe **format** has [one](balls.md) field.\n"),
+)  # fmt: skip
 
 
 def _snapshot(release: str, entries: dict[str, Wording], *live: tuple[str, CallSite]) -> Snapshot:
@@ -150,7 +199,7 @@ def _with_examples(site: SiteData) -> SiteData:
         fixers=(FixerLink("catch_ball", "a ball → caught"),),
         fixers_by_id=True,
     )
-    return replace(site, breaks={**site.breaks, "GB9001": shown}, lessons=(), fixers=())
+    return replace(site, breaks={**site.breaks, "GB9001": shown}, lessons=LESSONS, fixers=FIXERS)
 
 
 def rendered() -> dict[str, str]:
@@ -159,6 +208,9 @@ def rendered() -> dict[str, str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(templating, "fully_run_releases", lambda: ("2.9.0", "2.10.0"))
         patch.setattr(met_often, "_needs_setting", lambda example: False)
+        for module in (manual, sitemap):
+            patch.setattr(module, "all_chapters", lambda: CHAPTERS)
+            patch.setattr(module, "all_documents", lambda: DOCUMENTS)
         return {
             output.path: _shown(output.path, output.render().decode())
             for output in all_outputs(site)

@@ -32,7 +32,7 @@
    "another bool hands sentence sum two",
    "",
    "",
-   2
+   4
   ],
   [
    "GB9002",

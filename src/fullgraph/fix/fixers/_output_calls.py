@@ -110,6 +110,8 @@ def require_removable(expression: ast.expr, file: SourceFile) -> None:
     for node in ast.walk(expression):
         if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
             raise Declined(f"{quoted(node)} has a side effect", node)
+        if isinstance(node, ast.Call) and qualified_name(node.func, file.imports) == "next":
+            raise Declined(f"{quoted(node)} advances an iterator", node)
         if isinstance(node, ast.Subscript) and not _is_safe_index(node):
             raise Declined(f"{quoted(node)} may raise an exception", node)
         if isinstance(node, ast.BinOp) and not _is_safe_operation(node):

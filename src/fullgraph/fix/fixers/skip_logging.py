@@ -33,7 +33,7 @@ from fullgraph.fix.source.context import BreakContext
 from fullgraph.fix.source.declined import Declined
 from fullgraph.fix.source.edits import Edit, indent_under, replace_node
 from fullgraph.fix.source.locate import body_around, statements_at
-from fullgraph.fix.source.text import owns_its_lines, source_line
+from fullgraph.fix.source.text import owns_its_lines
 
 TITLE = "printing and logging → skipped in compiled code"
 KIND = "rewrite"
@@ -67,7 +67,7 @@ def _skip_output(context: BreakContext) -> tuple[Edit, ...]:
             require_removable_output(innermost, file)
         return ()
     statement = around[-1]
-    if isinstance(statement, ast.If) and not _is_elif(context.text, statement):
+    if isinstance(statement, ast.If):
         return (_extend_test(context, statement.test),)
     _require_own_lines(context.text, statement)
     return indent_under(context.text, _with_neighbors(context, statement), _HEADER)
@@ -90,11 +90,19 @@ def _skip_value_for_output(context: BreakContext) -> tuple[Edit, ...]:
     for each in group:
         _require_own_lines(context.text, each)
     waiting = [each for each in group if not _is_skipped(context, each)]
-    return tuple(
+    # An `elif` cannot stand under a test of its own.
+    others = [each for each in waiting if isinstance(each, ast.If) and _is_elif(context, each)]
+    extended = [_extend_test(context, each.test) for each in others]
+    indented = [
         edit
-        for run in _runs_of_neighbors(context, waiting)
+        for run in _runs_of_neighbors(context, [each for each in waiting if each not in others])
         for edit in indent_under(context.text, run, _HEADER)
-    )
+    ]
+    return (*extended, *indented)
+
+
+def _is_elif(context: BreakContext, statement: ast.If) -> bool:
+    return context.source(statement).startswith("elif")
 
 
 def _runs_of_neighbors(
@@ -124,11 +132,6 @@ def _is_skipped(context: BreakContext, statement: ast.stmt) -> bool:
         isinstance(each, ast.If) and _COMPILING in ast.unparse(each.test)
         for each in statements_at(context.tree, statement.lineno)
     )
-
-
-def _is_elif(text: str, statement: ast.If) -> bool:
-    line = source_line(text, statement.lineno).encode()
-    return line[statement.col_offset :].startswith(b"elif")
 
 
 def _with_neighbors(context: BreakContext, statement: ast.stmt) -> list[ast.stmt]:

@@ -255,7 +255,9 @@ def opposite(tensor: str) -> str:
 
 def _in_brackets(text: str) -> str:
     """Return an expression in brackets, unless an attribute can follow it without them."""
-    return text if isinstance(ast.parse(text, mode="eval").body, ATOMS) else f"({text})"
+    # `n := x` is an expression only in brackets.
+    body = ast.parse(f"({text})", mode="eval").body
+    return text if isinstance(body, ATOMS) else f"({text})"
 
 
 def handles_nonfinite_values(function: ast.FunctionDef) -> bool:
