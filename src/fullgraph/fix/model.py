@@ -141,6 +141,10 @@ class TrialRequest(Struct, frozen=True):
     tested: tuple[FileEdits, ...] = ()
     most_probes: int = 0
     most_compiled: int = 0
+    # For `probe`: whether those of metadata run compiled, each with a compile of its own, and how
+    # often the others may recompile.
+    compiles_metadata: bool = True
+    most_recompiles: int = 1000
     # For `variants`: no further round starts after so many seconds of steady calls.
     steady_seconds: float = 1e9
     # After this time the trial is killed; after half of it no further varied inputs are run.

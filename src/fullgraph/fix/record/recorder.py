@@ -21,6 +21,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from fullgraph.fix.record.intercept import intercept_compile
+from fullgraph.fix.record.named_state import NamedState
 from fullgraph.fix.record.reachable import reachable_modules
 from fullgraph.fix.record.snapshot import Snapshot
 
@@ -51,6 +52,11 @@ class CompiledTarget:
             return self.module
         found = reachable_modules(self.original)
         return found[0] if len(found) == 1 else torch.nn.ModuleList(found) if found else None
+
+    @cached_property
+    def named(self) -> NamedState:
+        """The values that the function reaches by name, as they are when this is first asked."""
+        return NamedState(self.original)
 
 
 @dataclass

@@ -19,14 +19,17 @@ from fullgraph.fix.trials.probe_files import (
 )
 from fullgraph.fix.trials.probes.values import ALL_REQUIRE_GRADIENTS, NO_GRADIENTS
 from fullgraph.fix.trials.runner import Part, outcome_file
-from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
+from fullgraph.outcomes.compare import Comparison, compare_outcomes, metadata_problems
 from fullgraph.outcomes.files import Outcomes, load_outcomes
 from fullgraph.outcomes.observe import CallOutcome
 
+NO_ZEROS = "no caller tells a gradient of zeros from None"
 # What a caller may rely on, by how a problem begins.
 _RELIED_ON = {
     "memory of": "which results share memory with the arguments or with each other",
+    "strides of input": "the strides of the arguments after the call",
     "strides of": "the strides of the results",
+    "requires_grad of input": "which arguments require gradients after the call",
     "requires_grad of": "which results require gradients",
     "writes to": "which arguments are written to",
 }
@@ -73,21 +76,33 @@ class _ProbeJudge:
 
     def _compare_compiled(self, backend: str) -> None:
         fixed, alone = self._compiled[backend], self._alone[backend]
+        zeros: list[ProbeNote] = []
         for note in self._file.notes:
             after = fixed.get(note.name)
             if after is None:
                 continue
-            problems = self._problems(self._with_tensors[note.name], after)
+            found = self._compared(self._with_tensors[note.name], after)
             # Where compiling the original changes the result as well, the fix is not to blame.
             by_itself = alone.get(note.name)
-            if problems and (by_itself is None or self._problems(by_itself, after)):
-                self._fail(note, "compiled", problems)
+            if found.problems and (by_itself is None or self._compared(by_itself, after).problems):
+                self._fail(note, "compiled", found.problems)
+            elif found.zeros and not found.problems:
+                zeros.append(note)
+        if zeros and not self._zeros_by_itself(zeros, fixed, alone):
+            what = "a gradient is zero instead of None"
+            failed = FailedProbe(zeros[0].name, NO_ZEROS, what, "compiled", False)
+            self._failed.setdefault((NO_ZEROS, "compiled"), failed)
 
-    def _problems(self, before: CallOutcome, after: CallOutcome) -> list[str]:
+    def _zeros_by_itself(self, notes: list[ProbeNote], fixed: Outcomes, alone: Outcomes) -> bool:
+        """Return whether compiling the original makes the same gradients zero instead of None."""
+        return any(
+            each.name in alone and not self._compared(alone[each.name], fixed[each.name]).zeros
+            for each in notes
+        )
+
+    def _compared(self, before: CallOutcome, after: CallOutcome) -> Comparison:
         safety = self._request.safety
-        return compare_outcomes(
-            before, after, exact=False, effects=safety, allow_zeros=True
-        ).problems
+        return compare_outcomes(before, after, exact=False, effects=safety, allow_zeros=True)
 
     def _fail(self, note: ProbeNote, mode: Mode, problems: list[str]) -> None:
         if problems:

@@ -19,7 +19,7 @@ from fullgraph.fix.record.recorder import CallRecorder, RecordedCall
 from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
-from fullgraph.fix.trials.compiled import SharedTraces, compile_target
+from fullgraph.fix.trials.compiled import SharedTraces, compile_target, own_backend
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.plan_reach import without_redundant
 from fullgraph.fix.trials.probe_files import ProbeNote, ProbesFile, outcomes_of_backend
@@ -70,20 +70,23 @@ def side_coverage(
     """Find calls for both sides of the tests that a request names."""
     samples = samples_of(recorder)
     recorded = probes_from([(each.name, each.call) for each in samples])
-    compiled = {each.name for each in _compiled_of(probes, request.most_compiled)}
+    compiled = {each.name for each in _compiled_of(probes, request)}
     return cover_sides(
         request.tested, recorded, probes, compiled=compiled, most_calls=request.most_probes
     )
 
 
-def _compiled_of(probes: Sequence[Probe], most: int) -> list[Probe]:
+def _compiled_of(probes: Sequence[Probe], request: TrialRequest) -> list[Probe]:
     """Return the probes that run compiled.
 
-    Those with other values share what was compiled; others need a compile each.
+    Those with other values share what was compiled; others need a compile each. Those that change
+    the names of the program come last, because each of them recompiles.
     """
     wanted = [each for each in probes if each.compiled]
     values = [each for each in wanted if not each.is_metadata]
-    return [*values[:most], *[each for each in wanted if each.is_metadata][:most]]
+    values.sort(key=lambda each: bool(each.names))
+    metadata = [each for each in wanted if each.is_metadata and request.compiles_metadata]
+    return [*values[: request.most_compiled], *metadata[: request.most_compiled]]
 
 
 def _of_function(function: str, probe: Probe) -> Probe:
@@ -125,6 +128,8 @@ def _signatures(recorder: CallRecorder) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+# So many probes of values run with the program's own backend, if it is another one.
+_MOST_WITH_OWN_BACKEND = 8
 # The outcomes of compiled probes, by the name of the backend.
 _ByBackend = dict[str, Outcomes]
 
@@ -155,7 +160,7 @@ class _Probing:
             if self._request.plan.files:
                 fixed_text = {each.name: in_text(run_probe(each)) for each in self._probes}
             with plan_active(self._request.plan):
-                fixed = run_compiled(compiled)
+                fixed = self._run_compiled(compiled)
         finally:
             restore()
         alone = self._alone(original, fixed)
@@ -177,6 +182,15 @@ class _Probing:
         ran = {backend: len(outcomes) for backend, outcomes in fixed.items()}
         return ProbesRun(len(self._probes), max(ran.values(), default=0), ran)
 
+    def _run_compiled(self, probes: list[Probe]) -> _ByBackend:
+        found = run_compiled(probes, most_recompiles=self._request.most_recompiles)
+        if self._request.compiles_metadata:
+            values = [each for each in probes if not each.is_metadata]
+            for own in {own_backend(each.call.target) for each in values} - set(_BACKENDS):
+                mine = [each for each in values if own_backend(each.call.target) == own]
+                found[own] = run_with_own_backend(mine[:_MOST_WITH_OWN_BACKEND])
+        return found
+
     def _note(self, probe: Probe) -> ProbeNote:
         return ProbeNote(
             name=probe.name,
@@ -192,7 +206,7 @@ class _Probing:
         added = {each.name for each in self._sides.added}
         for_sides = [each for each in self._probes if each.compiled and each.name in added]
         others = [each for each in self._probes if each.name not in added]
-        return [*for_sides, *_compiled_of(others, self._request.most_compiled)]
+        return [*for_sides, *_compiled_of(others, self._request)]
 
     def _alone(self, original: Outcomes, fixed: _ByBackend) -> _ByBackend:
         """Return what compiling does without the plan, for probes that differ."""
@@ -225,6 +239,12 @@ class _Probing:
         ]
 
 
+def _run_alone(probe: Probe, backend: str) -> Outcomes:
+    if backend in _BACKENDS:
+        return run_compiled([probe], (backend,))[backend]
+    return run_with_own_backend([probe])
+
+
 def _differ(before: CallOutcome, after: CallOutcome) -> bool:
     problems = compare_outcomes(before, after, exact=True, same_error="own").problems
     return bool(problems or metadata_problems(before.metadata, after.metadata))
@@ -235,18 +255,25 @@ def run_probe(probe: Probe) -> CallOutcome:
     return _run(probe, lambda: probe.call.target.original)
 
 
-# In this order each of them runs a probe of values; those of metadata run with the first.
+# Each of them runs each probe of values; those of metadata run with the first.
 _BACKENDS = ("aot_eager", "eager")
 
 
-def run_compiled(probes: list[Probe], backends: Sequence[str] = _BACKENDS) -> _ByBackend:
-    """Run probes with compiled code; those that differ only in values share what was compiled."""
+def run_compiled(
+    probes: list[Probe], backends: Sequence[str] = _BACKENDS, *, most_recompiles: int = 1000
+) -> _ByBackend:
+    """Run probes with compiled code; those that differ only in values share what was compiled.
+
+    Probes of values that would have to be compiled too often are left out.
+    """
     found: _ByBackend = {backend: {} for backend in backends}
     torch._dynamo.reset()
     functions: dict[int, Callable[..., Any]] = {}
-    values = [each for each in probes if not each.is_metadata]
     shared = SharedTraces(backends)
-    for probe in values:
+    most_graphs = 0
+    for probe in probes:
+        if probe.is_metadata or (most_graphs and shared.graphs > most_graphs):
+            continue
         target = probe.call.target
         if id(target) not in functions:
             functions[id(target)] = compile_target(target, backends[0], shared)
@@ -254,6 +281,7 @@ def run_compiled(probes: list[Probe], backends: Sequence[str] = _BACKENDS) -> _B
             shared.active = backend
             function = partial(functions.__getitem__, id(target))
             found[backend][probe.name] = _run(probe, function)
+        most_graphs = most_graphs or (1 + most_recompiles) * shared.graphs
     for probe in probes:
         if probe.is_metadata:
             torch._dynamo.reset()
@@ -262,6 +290,19 @@ def run_compiled(probes: list[Probe], backends: Sequence[str] = _BACKENDS) -> _B
     return found
 
 
+def run_with_own_backend(probes: list[Probe]) -> Outcomes:
+    """Run probes compiled as the program compiles them."""
+    torch._dynamo.reset()
+    functions: dict[int, Callable[..., Any]] = {}
+    found: Outcomes = {}
+    for probe in probes:
+        target = probe.call.target
+        if id(target) not in functions:
+            functions[id(target)] = compile_target(target, "")
+        found[probe.name] = _run(probe, partial(functions.__getitem__, id(target)))
+    return found
+
+
 def _run(probe: Probe, function: _Compiler) -> CallOutcome:
     with applied(probe):
-        return run_call(probe.call, function(), probe.call.target, probe.computed)
+        return run_call(probe.call, function(), probe.call.target, probe.computed, probe.around)
