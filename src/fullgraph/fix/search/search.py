@@ -27,6 +27,7 @@ from fullgraph.fix.model import (
 )
 from fullgraph.fix.search.accept import (
     Verdict,
+    is_small,
     judge,
     judge_mitigation,
     judge_together,
@@ -47,12 +48,6 @@ from fullgraph.model.fix_kinds import Kind, Safety
 from fullgraph.model.report import RootCause
 
 Progress = Callable[[str], None]
-# If the original program has at most so many graphs and operations, trials run varied inputs at
-# once: verification need not repeat them. It is not its time that decides, because a plan must not
-# depend on how busy the machine is.
-_SMALL = 200
-# The cost of a graph in operations.
-_GRAPH = 10
 _NO_SOURCE = "the source of this code cannot be read"
 
 
@@ -91,7 +86,8 @@ class FixSearch:
         baseline = run_trial(self._runner, TrialRequest("reference", seconds=TRIAL_SECONDS))
         require_deterministic(baseline)
         self._budget.grow()
-        self._runs_varied = _is_small(baseline)
+        # Verification need not repeat what the trials of a small program do at once.
+        self._runs_varied = is_small(baseline)
         self._state = SearchState(baseline)
         verifier = Verifier(
             self._runner, baseline, self._backends, shares_traces=not self._runs_varied
@@ -410,13 +406,6 @@ def _other_half(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 def _fixes(count: int) -> str:
     return f"{count} {'fix' if count == 1 else 'fixes'}"
-
-
-def _is_small(baseline: TrialResult) -> bool:
-    if baseline.report is None:
-        return False
-    summary = baseline.report.summary
-    return summary.ops + _GRAPH * summary.compiles <= _SMALL
 
 
 def require_deterministic(baseline: TrialResult) -> None:

@@ -20,6 +20,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import compile_target
+from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.plan_reach import without_redundant
 from fullgraph.fix.trials.probes import Probe, pairs_of, probes_of
@@ -78,7 +79,11 @@ def side_coverage(
     recorded = probes_from([(each.name, each.call) for each in samples])
     compiled = {each.name for each in _compiled_of(probes, request.most_compiled)}
     return cover_sides(
-        request.tested, recorded, probes, compiled=compiled, most_calls=request.most_probes
+        tuple(request.all_fixes.files.values()),
+        recorded,
+        probes,
+        compiled=compiled,
+        most_calls=request.most_probes,
     )
 
 
@@ -100,7 +105,10 @@ def _of_function(function: str, probe: Probe) -> Probe:
 
 def run_probes(request: TrialRequest, recorder: CallRecorder) -> TrialResult:
     """Run the probes of a request with the original program and with its plan, and compare."""
+    samples = samples_of(recorder)
     probes = probes_to_run(request, recorder)
+    if request.most_compiled:
+        probes = without_redundant(probes, request.all_fixes, samples)
     # Which sides are searched for depends on all probes, also if some of them run.
     sides = side_coverage(request, recorder, probes)
     wanted = [
@@ -108,11 +116,12 @@ def run_probes(request: TrialRequest, recorder: CallRecorder) -> TrialResult:
         for each in (*sides.added, *probes, *pairs_to_run(request, recorder))
         if not request.probes or each.name in request.probes
     ]
-    if not request.probes and request.most_compiled:
-        wanted = without_redundant(wanted, request.plan, samples_of(recorder))
     result = _Probing(request, wanted, sides).run()
     return msgspec.structs.replace(
-        result, signatures=_signatures(recorder), unreached_sides=sides.unreached
+        result,
+        signatures=_signatures(recorder),
+        unreached_sides=sides.unreached,
+        unreached=unreached_lines(request.lines, samples, [*probes, *sides.added]),
     )
 
 
