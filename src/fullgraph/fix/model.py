@@ -284,6 +284,8 @@ class TrialResult(Struct, frozen=True):
     signatures: tuple[str, ...] = ()
     # Calls of which a part differs each time, so that it is not compared.
     varying: tuple[str, ...] = ()
+    # Settings of the plan that had no effect.
+    unused: tuple[str, ...] = ()
     # What the trial has cost, however busy the machine was.
     cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.

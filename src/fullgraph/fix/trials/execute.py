@@ -28,6 +28,7 @@ from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probing import run_probes
 from fullgraph.fix.trials.runner import Part, outcome_file, reference_of, repeated_name
 from fullgraph.fix.trials.samples import Sample, call_restored, samples_of
+from fullgraph.fix.trials.setting_use import noting_unused
 from fullgraph.fix.trials.timing import time_calls
 from fullgraph.fix.trials.variants import time_variants
 from fullgraph.outcomes.files import Outcomes, save_outcomes
@@ -173,7 +174,8 @@ class CompiledCalls:
         torch._dynamo.reset()
         steps = list(_recorded_steps(self._samples))
         varied_sites = also_recompiled = also_sites = 0
-        with plan_active(self._request.plan) as log:
+        settings = self._request.plan.settings
+        with plan_active(self._request.plan) as log, noting_unused(settings) as unused:
             with Watch() as watch:
                 self._run([step for step in steps if not step.is_repeated])
             session = watch.session()
@@ -195,6 +197,7 @@ class CompiledCalls:
             recompiled=recompiled,
             varied_sites=varied_sites,
             guards=tuple(map(_guard_cost, records, costs)),
+            unused=tuple(sorted(unused)),
         )
         if self._shared is None:
             return result
