@@ -36,6 +36,7 @@ ALLOWED = {
     "fix/runtime/signature.py": "flattens nested inputs with pytree, as Dynamo does",
     "fix/trials/outcome.py": "flattens nested inputs with pytree, as Dynamo does",
     "fix/trials/plan_reach.py": "sees the operators that run, and flattens nested values",
+    "fix/trials/setting_use.py": "notices that nothing asks for a setting",
     "fix/trials/probes/_probe.py": "flattens and copies nested inputs with pytree, as Dynamo does",
     "fix/trials/vary_inputs.py": "flattens and copies nested inputs with pytree, as Dynamo does",
     "where/warm_up.py": "lets inductor check the processor before a compile is measured",

@@ -118,9 +118,9 @@ class TrialRequest(Struct, frozen=True):
     # trial: run a plan and compare with the reference.
     # timing: measure a steady call under a plan.
     # variants: time calls under several plans in turn.
-    # coverage: find out which of `lines` the original program does not run.
-    # probe: run calls that differ in one property, and compare with the original program.
-    task: Literal["reference", "trial", "timing", "variants", "coverage", "probe"]
+    # probe: run calls that differ in one property, and compare with the original program; find out
+    # which of `lines` neither these nor the recorded calls run.
+    task: Literal["reference", "trial", "timing", "variants", "probe"]
     plan: FixPlan = NO_PLAN
     # For `variants`; each is a part of `plan`.
     variants: tuple[FixPlan, ...] = ()
@@ -133,12 +133,12 @@ class TrialRequest(Struct, frozen=True):
     # The least safe level that the plan's fixes claim; it decides which output may differ.
     safety: Safety = "exact"
     lines: dict[str, tuple[int, ...]] = {}
-    # For `probe` and `coverage`: the probes to run (empty: all), how many at most per function, and
-    # how many of them with compiled code.
+    # For `probe`: the probes to run (empty: all), how many at most per function, and how many of
+    # them with compiled code.
     probes: tuple[str, ...] = ()
-    # For `probe` and `coverage`: the edits whose rewritten tests have to run on both sides, whether
-    # they are a part of the plan or not.
-    tested: tuple[FileEdits, ...] = ()
+    # For `probe`: all fixes, whether they are a part of the plan or not. The tests that they
+    # rewrite have to run on both sides; what they see of a probe decides if it runs compiled.
+    all_fixes: FixPlan = NO_PLAN
     most_probes: int = 0
     most_compiled: int = 0
     # For `probe`: whether those of metadata run compiled, each with a compile of its own, and how
@@ -292,6 +292,8 @@ class TrialResult(Struct, frozen=True):
     signatures: tuple[str, ...] = ()
     # Calls of which a part differs each time, so that it is not compared.
     varying: tuple[str, ...] = ()
+    # Settings of the plan that had no effect.
+    unused: tuple[str, ...] = ()
     # What the trial has cost, however busy the machine was.
     cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.

@@ -19,6 +19,11 @@ _MOST_REVEALED = 4
 # A fix may remove operations, such as those of a line that is printed. One that leaves a break and
 # less than this part of the operations in graphs has moved code out of the graphs.
 _LEAST_OPS = 0.5
+# A program is small if it has at most so many operations and graphs. The time of its trial does not
+# decide, because a plan and its grades must not depend on how busy the machine is.
+_SMALL = 200
+# The cost of a graph in operations.
+_GRAPH = 10
 _SAFETIES: tuple[Safety, ...] = get_args(Safety)
 
 
@@ -51,6 +56,14 @@ def remaining_cost(result: TrialResult) -> tuple[int, int, int]:
 
 def _ops(result: TrialResult) -> int:
     return result.report.summary.ops if result.report else 0
+
+
+def is_small(baseline: TrialResult) -> bool:
+    """Return whether compiling the original program takes so little that thoroughness is cheap."""
+    if baseline.report is None:
+        return False
+    summary = baseline.report.summary
+    return summary.ops + _GRAPH * summary.compiles <= _SMALL
 
 
 def least_safe(candidates: Iterable[Candidate]) -> Safety:

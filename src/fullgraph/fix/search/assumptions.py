@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from fullgraph.fix.model import (
     AcceptedFix,
     FailedProbe,
@@ -14,19 +16,19 @@ from fullgraph.fix.model import (
     UnreachedSide,
     combined_plan,
 )
-from fullgraph.fix.search.accept import least_safe_fix
+from fullgraph.fix.search.accept import is_small, least_safe_fix
 from fullgraph.fix.search.state import without_fix
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
 
-# A trial of the original program that takes more CPU time than this has fewer probes. Only those of
-# values run compiled then, because they share a compile.
-_CHEAP_SECONDS = 2.0
 MOST_PROBES = 240
+# Of a program that is not small. Only the probes of values run compiled, because they share a
+# compile.
 _MOST_OF_EXPENSIVE = 60
 _MOST_COMPILED = 48
 _MOST_COMPILED_OF_EXPENSIVE = 16
 _MOST_RECOMPILES_OF_EXPENSIVE = 2
 _SECONDS = 300.0
+Lines = dict[str, tuple[int, ...]]
 _NO_PROBES = "its assumptions are not known, because the probes failed"
 
 
@@ -48,16 +50,24 @@ class Assumptions:
         self.signatures = signatures
         # Of rewritten tests; empty if the probes failed.
         self.unreached_sides: tuple[UnreachedSide, ...] = ()
+        # Lines that neither calls nor probes run.
+        self.unreached: Lines = {}
 
 
-def find_assumptions(runner: TrialRunner, result: SearchResult) -> Assumptions:
-    """Run probes with all fixes; for those that fail, find the fixes to blame."""
+def find_assumptions(runner: TrialRunner, result: SearchResult, lines: Lines) -> Assumptions:
+    """Run probes with all fixes; for those that fail, find the fixes to blame.
+
+    `lines` are those of the original program that have to run.
+    """
     fixes = result.fixes
     if not fixes:
         return Assumptions([], ProbesRun())
-    together = run_trial(runner, probe_request(fixes, result))
+    together = run_trial(runner, replace(probe_request(fixes, result), lines=lines))
     if together.error:
-        return Assumptions([(_NO_PROBES,)] * len(fixes), ProbesRun())
+        found = Assumptions([(_NO_PROBES,)] * len(fixes), ProbesRun())
+        # Lines that nothing is known about count as not run.
+        found.unreached = lines
+        return found
     failed = together.failed_probes
     others = {each.assumption for each in failed if not each.is_metadata}
     about_metadata = frozenset(_sentences(failed)) - others
@@ -68,6 +78,7 @@ def find_assumptions(runner: TrialRunner, result: SearchResult) -> Assumptions:
     )
     found = Assumptions(by_fix, together.probes, about_metadata, together.signatures)
     found.unreached_sides = together.unreached_sides
+    found.unreached = together.unreached
     return found
 
 
@@ -75,14 +86,14 @@ def probe_request(
     fixes: Sequence[AcceptedFix], result: SearchResult, only: tuple[str, ...] = ()
 ) -> TrialRequest:
     """Return the request that runs some probes, or all, with some fixes."""
-    is_cheap = result.baseline.cpu_seconds < _CHEAP_SECONDS
+    is_cheap = is_small(result.baseline)
     return TrialRequest(
         "probe",
         combined_plan(fix.candidate for fix in fixes),
         safety=least_safe_fix(fixes),
         probes=only,
-        # Of all fixes, so that the same inputs are searched for if some are left out.
-        tested=tuple(result.plan.files.values()),
+        # So that the same inputs are searched for, and run compiled, if some are left out.
+        all_fixes=result.plan,
         most_probes=MOST_PROBES if is_cheap else _MOST_OF_EXPENSIVE,
         most_compiled=_MOST_COMPILED if is_cheap else _MOST_COMPILED_OF_EXPENSIVE,
         compiles_metadata=is_cheap,

@@ -14,20 +14,17 @@ from fullgraph.fix.model import (
     FixPlan,
     ProbesRun,
     SearchResult,
-    TrialRequest,
     UnreachedSide,
     combined_plan,
 )
-from fullgraph.fix.search.assumptions import find_assumptions, probe_request
+from fullgraph.fix.search.assumptions import Lines, find_assumptions
 from fullgraph.fix.search.state import without_fix
 from fullgraph.fix.search.verify import Verifier
 from fullgraph.fix.source.edits import FileEdits, edited_lines
 from fullgraph.fix.source.rewritten_tests import rewritten_tests
 from fullgraph.fix.source.text import read_source
-from fullgraph.fix.trials.runner import TrialRunner, run_trial
+from fullgraph.fix.trials.runner import TrialRunner
 from fullgraph.model.grades import Grade, grade_of
-
-Lines = dict[str, tuple[int, ...]]
 
 
 class FixGrade(Struct, frozen=True):
@@ -54,18 +51,18 @@ class Grading(Struct, frozen=True):
 
 def grade_fixes(runner: TrialRunner, result: SearchResult) -> Grading:
     """Run probes and the changed lines of the original program, and grade each fix."""
-    assumptions = find_assumptions(runner, result)
-    unreached = _unreached(runner, result)
+    lines = {path: _lines_with_code(path, file) for path, file in result.plan.files.items()}
+    assumptions = find_assumptions(runner, result, lines)
     grades = []
     for fix, found in zip(result.fixes, assumptions.by_fix, strict=True):
         candidate = fix.candidate
-        lines = _lines_of(fix, unreached)
+        unreached = _lines_of(fix, assumptions.unreached)
         assumes = tuple(dict.fromkeys((*candidate.assumes, *found)))
         assert candidate.safety is not None
         sides = _sides_of(fix, assumptions.unreached_sides)
-        grade = grade_of(candidate.safety, assumes, untested=bool(lines or sides))
+        grade = grade_of(candidate.safety, assumes, untested=bool(unreached or sides))
         only_metadata = assumptions.about_metadata.issuperset(assumes)
-        grades.append(FixGrade(grade, assumes, lines, sides, only_metadata))
+        grades.append(FixGrade(grade, assumes, unreached, sides, only_metadata))
     return Grading(tuple(grades), assumptions.ran, assumptions.signatures)
 
 
@@ -88,26 +85,6 @@ def _sides_of(fix: AcceptedFix, unreached: Sequence[UnreachedSide]) -> tuple[str
         for each in unreached
         if each.file == file.path and (each.line, each.test) in lines
     )
-
-
-def _unreached(runner: TrialRunner, result: SearchResult) -> Lines:
-    """Return the changed lines of the original program that neither calls nor probes run."""
-    lines = {path: _lines_with_code(path, file) for path, file in result.plan.files.items()}
-    if not any(lines.values()):
-        return {}
-    probes = probe_request(result.fixes, result)
-    request = TrialRequest(
-        "coverage",
-        lines=lines,
-        most_probes=probes.most_probes,
-        most_compiled=probes.most_compiled,
-        compiles_metadata=probes.compiles_metadata,
-        tested=probes.tested,
-        seconds=probes.seconds,
-    )
-    found = run_trial(runner, request)
-    # Lines that nothing is known about count as not run.
-    return lines if found.error else found.unreached
 
 
 def _lines_with_code(path: str, file: FileEdits) -> tuple[int, ...]:

@@ -38,6 +38,11 @@ class RememberingRunner:
             self._budget.spend(result.cpu_seconds)
         return self._results[number]
 
+    def remember(self, request: TrialRequest, result: TrialResult) -> None:
+        """Answer a request with a known result: it differs only in what has no effect."""
+        if result.number in self._results:
+            self._numbers.setdefault(_key(request), result.number)
+
 
 def _key(request: TrialRequest) -> bytes:
     """Return what decides the result of a request; a time limit does not."""

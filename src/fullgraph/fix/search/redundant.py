@@ -2,8 +2,8 @@
 
 A trial without a fix is run only where the answer is not known. A fix is needed if a break was
 there before it and gone afterwards and no other fix was proposed for it, unless a later one can
-have made it unnecessary: a setting or a guard, which are for all breaks, or a rewrite of a line on
-the way to the break.
+have made it unnecessary: a setting or a guard, which are for all breaks of their kind, or a rewrite
+of a line on the way to the break.
 """
 
 from __future__ import annotations
@@ -30,11 +30,14 @@ class RedundancyCheck:
         log: AttemptLog,
         budget: Budget,
         run: Callable[[Sequence[AcceptedFix]], TrialResult],
+        is_for: Callable[[AcceptedFix, AcceptedFix], bool],
     ) -> None:
+        """`is_for`: whether a fix, a setting or a guard, is also proposed for another break."""
         self._state = state
         self._log = log
         self._budget = budget
         self._run = run
+        self._is_for = is_for
 
     def run(self) -> None:
         """Take back what did not pay, then what is redundant."""
@@ -86,7 +89,11 @@ class RedundancyCheck:
         later = fixes[next(n for n, each in enumerate(fixes) if each is fix) + 1 :]
         if any(
             lines_touched(each.candidate) & fix.reached_by
-            or (each.candidate.kind in _FOR_ALL_BREAKS and each.trial != fix.trial)
+            or (
+                each.candidate.kind in _FOR_ALL_BREAKS
+                and each.trial != fix.trial
+                and self._is_for(each, fix)
+            )
             for each in later
         ):
             return True

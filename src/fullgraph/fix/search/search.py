@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import get_args
 
+from msgspec.structs import replace
+
 from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.model import (
     AcceptedFix,
@@ -20,6 +22,7 @@ from fullgraph.fix.model import (
     FixPlan,
     Refusal,
     SearchResult,
+    SettingValue,
     TrialRequest,
     TrialResult,
     combined_plan,
@@ -27,6 +30,7 @@ from fullgraph.fix.model import (
 )
 from fullgraph.fix.search.accept import (
     Verdict,
+    is_small,
     judge,
     judge_mitigation,
     judge_together,
@@ -47,12 +51,6 @@ from fullgraph.model.fix_kinds import Kind, Safety
 from fullgraph.model.report import RootCause
 
 Progress = Callable[[str], None]
-# If the original program has at most so many graphs and operations, trials run varied inputs at
-# once: verification need not repeat them. It is not its time that decides, because a plan must not
-# depend on how busy the machine is.
-_SMALL = 200
-# The cost of a graph in operations.
-_GRAPH = 10
 _NO_SOURCE = "the source of this code cannot be read"
 
 
@@ -91,7 +89,8 @@ class FixSearch:
         baseline = run_trial(self._runner, TrialRequest("reference", seconds=TRIAL_SECONDS))
         require_deterministic(baseline)
         self._budget.grow()
-        self._runs_varied = _is_small(baseline)
+        # Verification need not repeat what the trials of a small program do at once.
+        self._runs_varied = is_small(baseline)
         self._state = SearchState(baseline)
         verifier = Verifier(
             self._runner, baseline, self._backends, shares_traces=not self._runs_varied
@@ -363,7 +362,12 @@ class FixSearch:
     def _run(self, fixes: Sequence[AcceptedFix]) -> TrialResult:
         """Run a trial of some fixes with the recorded calls."""
         plan = combined_plan(fix.candidate for fix in fixes)
-        return run_trial(self._runner, self._request(plan, least_safe_fix(fixes)))
+        request = self._request(plan, least_safe_fix(fixes))
+        state = self._state
+        without_unused = replace(state.plan, settings=_used(state.plan, state.current))
+        if plan == without_unused and request.safety == least_safe_fix(state.fixes):
+            self._runner.remember(request, state.current)
+        return run_trial(self._runner, request)
 
     def _request(self, plan: FixPlan, safety: Safety) -> TrialRequest:
         if not self._runs_varied:
@@ -379,7 +383,19 @@ class FixSearch:
     def _drop_redundant(self) -> None:
         """Drop the fixes without which the result is as good."""
         self._progress(f"leaving out what is redundant · {self._budget}")
-        RedundancyCheck(self._state, self._log, self._budget, self._run).run()
+        check = RedundancyCheck(self._state, self._log, self._budget, self._run, self._is_for)
+        check.run()
+
+    def _is_for(self, fix: AcceptedFix, other: AcceptedFix) -> bool:
+        """Return whether the fixer of a fix proposes something for the break of another one."""
+        baseline = self._state.baseline.report
+        if baseline is None or other.cause not in baseline.causes:
+            # It was met under another plan, and the fixer may have seen it there.
+            return True
+        context = ProgramSource({}).context(other.cause)
+        fixers = [each for each in self._fixers if each.name == fix.candidate.fixer]
+        proposals = (each for fixer in fixers for each in fixer.propose(context))
+        return any(isinstance(each, Candidate) for each in proposals)
 
     def _verify(self, verifier: Verifier) -> tuple[dict[str, TrialResult], bool]:
         """Drop fixes until the rest passes; return the results, and whether all passed at once."""
@@ -408,15 +424,13 @@ def _other_half(attempts: Sequence[Attempt]) -> list[Attempt]:
     return [each for each in attempts if each[1].fixer in half]
 
 
+def _used(plan: FixPlan, result: TrialResult) -> dict[str, SettingValue]:
+    """Return the settings of a plan that have had an effect."""
+    return {name: plan.settings[name] for name in plan.settings if name not in result.unused}
+
+
 def _fixes(count: int) -> str:
     return f"{count} {'fix' if count == 1 else 'fixes'}"
-
-
-def _is_small(baseline: TrialResult) -> bool:
-    if baseline.report is None:
-        return False
-    summary = baseline.report.summary
-    return summary.ops + _GRAPH * summary.compiles <= _SMALL
 
 
 def require_deterministic(baseline: TrialResult) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probes import Probe
-from fullgraph.fix.trials.probing import run_probe
+from fullgraph.fix.trials.probes._probe import applied
 from fullgraph.fix.trials.samples import Sample, call_restored
 
 Lines = dict[str, tuple[int, ...]]
@@ -27,12 +27,13 @@ def unreached_lines(lines: Lines, samples: list[Sample], probes: list[Probe]) ->
         here.discard(frame.f_lineno)
         return trace
 
-    for sample in samples:
+    for sample in samples if lines else ():
         with call_restored(sample.call), _tracing(trace):
             run_call(sample.call, sample.call.target.original, sample.call.target)
-    for probe in probes:
-        with _tracing(trace):
-            run_probe(probe)
+    for probe in probes if lines else ():
+        target = probe.call.target
+        with applied(probe), _tracing(trace):
+            run_call(probe.call, target.original, target, probe.computed)
     return {file: tuple(sorted(numbers)) for file, numbers in waiting.items() if numbers}
 
 

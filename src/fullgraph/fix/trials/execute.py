@@ -23,12 +23,12 @@ from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget
 from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target
-from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
-from fullgraph.fix.trials.probing import probes_to_run, run_probes, side_coverage
+from fullgraph.fix.trials.probing import run_probes
 from fullgraph.fix.trials.runner import Part, outcome_file, reference_of, repeated_name
 from fullgraph.fix.trials.samples import Sample, call_restored, samples_of
+from fullgraph.fix.trials.setting_use import noting_unused
 from fullgraph.fix.trials.timing import time_calls
 from fullgraph.fix.trials.variants import time_variants
 from fullgraph.outcomes.files import Outcomes, save_outcomes
@@ -76,11 +76,6 @@ def execute(
     match request.task:
         case "reference":
             return _record_reference(request, samples, reference_of(part), isolate)
-        case "coverage":
-            probes = probes_to_run(request, recorder)
-            probes += side_coverage(request, recorder, probes).added
-            unreached = unreached_lines(request.lines, samples, probes)
-            return TrialResult(request.number, None, unreached=unreached)
         case "variants":
             return time_variants(request, samples)
     restore = patch_functions(request.plan.files.values())
@@ -179,7 +174,8 @@ class CompiledCalls:
         torch._dynamo.reset()
         steps = list(_recorded_steps(self._samples))
         varied_sites = also_recompiled = also_sites = 0
-        with plan_active(self._request.plan) as log:
+        settings = self._request.plan.settings
+        with plan_active(self._request.plan) as log, noting_unused(settings) as unused:
             with Watch() as watch:
                 self._run([step for step in steps if not step.is_repeated])
             session = watch.session()
@@ -201,6 +197,7 @@ class CompiledCalls:
             recompiled=recompiled,
             varied_sites=varied_sites,
             guards=tuple(map(_guard_cost, records, costs)),
+            unused=tuple(sorted(unused)),
         )
         if self._shared is None:
             return result

@@ -67,6 +67,7 @@ def merged_results(parts: Sequence[TrialResult]) -> TrialResult:
         probes=reduce(_added_probes, (part.probes for part in parts)),
         signatures=tuple(dict.fromkeys(each for part in parts for each in part.signatures)),
         varying=tuple(dict.fromkeys(each for part in parts for each in part.varying)),
+        unused=tuple(n for n in first.unused if all(n in part.unused for part in parts)),
         cpu_seconds=sum(part.cpu_seconds for part in parts),
         error=next((part.error for part in parts if part.error), ""),
     )

@@ -20,6 +20,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target, own_backend
+from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.plan_reach import without_redundant
 from fullgraph.fix.trials.probe_files import ProbeNote, ProbesFile, outcomes_of_backend
@@ -72,7 +73,11 @@ def side_coverage(
     recorded = probes_from([(each.name, each.call) for each in samples])
     compiled = {each.name for each in _compiled_of(probes, request)}
     return cover_sides(
-        request.tested, recorded, probes, compiled=compiled, most_calls=request.most_probes
+        tuple(request.all_fixes.files.values()),
+        recorded,
+        probes,
+        compiled=compiled,
+        most_calls=request.most_probes,
     )
 
 
@@ -100,7 +105,10 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
 
     What they did is written to the files of the part.
     """
+    samples = samples_of(recorder)
     probes = probes_to_run(request, recorder)
+    if request.most_compiled and request.compiles_metadata:
+        probes = without_redundant(probes, request.all_fixes, samples)
     # Which sides are searched for depends on all probes, also if some of them run.
     sides = side_coverage(request, recorder, probes)
     wanted = [
@@ -108,8 +116,6 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
         for each in (*sides.added, *probes, *pairs_to_run(request, recorder))
         if not request.probes or each.name in request.probes
     ]
-    if not request.probes and request.most_compiled:
-        wanted = without_redundant(wanted, request.plan, samples_of(recorder))
     ran = _Probing(request, wanted, sides).run(part)
     return TrialResult(
         request.number,
@@ -117,6 +123,7 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
         probes=ran,
         signatures=_signatures(recorder),
         unreached_sides=sides.unreached,
+        unreached=unreached_lines(request.lines, samples, [*probes, *sides.added]),
     )
 
 
