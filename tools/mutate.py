@@ -110,13 +110,26 @@ def sample(packages: dict[str, int], seed: int) -> list[Mutant]:
     """Return a mixed sample: every operator in turn, at most one mutant per line."""
     chosen: list[Mutant] = []
     for package, count in packages.items():
-        mutants = [
-            mutant
-            for file in sorted((ROOT / SOURCE / package).rglob("*.py"))
-            for mutant in mutants_of(file.read_text("utf-8"), file.relative_to(ROOT).as_posix())
-        ]
-        chosen += spread(mutants, count, random.Random(f"{seed} {package}"))
+        chosen += spread(all_mutants(package), count, random.Random(f"{seed} {package}"))
     return chosen
+
+
+def all_mutants(package: str) -> list[Mutant]:
+    """Return every mutant of a package."""
+    return [
+        mutant
+        for file in sorted((ROOT / SOURCE / package).rglob("*.py"))
+        for mutant in mutants_of(file.read_text("utf-8"), file.relative_to(ROOT).as_posix())
+    ]
+
+
+def survivors(packages: Iterable[str], results: list[dict[str, Any]]) -> list[Mutant]:
+    """Return the mutants that no test has noticed, of whatever sample, if their code still exists.
+
+    Any change of a package gives the same seed another sample; the ids of mutants stay the same.
+    """
+    ids = {each["id"] for each in results if each["outcome"] not in CAUGHT} - {*accepted()}
+    return [each for package in packages for each in all_mutants(package) if each.id in ids]
 
 
 def spread(mutants: list[Mutant], count: int, chance: random.Random) -> list[Mutant]:
@@ -142,21 +155,21 @@ def spread(mutants: list[Mutant], count: int, chance: random.Random) -> list[Mut
 # Choosing tests
 
 
-def choose_tests(file: str) -> list[str]:
+def choose_tests(file: str, root: Path = ROOT) -> list[str]:
     """Return the test files of a module's package, those most likely to fail first."""
     found = [
-        test.relative_to(ROOT).as_posix()
+        test.relative_to(root).as_posix()
         for place in TESTS[package_of(file)]
-        for test in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("test_*.py"))
+        for test in ([root / place] if place.endswith(".py") else (root / place).rglob("test_*.py"))
     ]
-    return sorted(found, key=lambda test: (-_closeness(file, test), test))
+    return sorted(found, key=lambda test: (-_closeness(file, test, root), test))
 
 
-def _closeness(file: str, test: str) -> float:
+def _closeness(file: str, test: str, root: Path) -> float:
     """Return how likely it is that a test file is about a module."""
     module = Path(file).relative_to("src").with_suffix("")
     dotted = ".".join(part for part in module.parts if part != "__init__")
-    imports = re.search(rf"\b{re.escape(dotted)}\b", (ROOT / test).read_text("utf-8")) is not None
+    imports = re.search(rf"\b{re.escape(dotted)}\b", (root / test).read_text("utf-8")) is not None
     name = Path(test).stem.removeprefix("test_")
     likeness = SequenceMatcher(None, module.stem, name).ratio()
     # `tests` mirrors the folders of the package.
@@ -210,7 +223,8 @@ class Copy:
 
     def run_closest(self, mutant: Mutant) -> Outcome:
         """Run the tests that are most likely to notice a mutant, until the first one fails."""
-        tests = choose_tests(mutant.file)
+        # Those of the copy: tests may be added while the sample runs.
+        tests = choose_tests(mutant.file, self._folder)
         fixer = fixer_of(mutant.file)
         if fixer is not None:
             found = self.run_tests([mutant], [*tests, "-k", fixer, "--maxfail=1"], LIMIT_CLOSEST)
@@ -313,7 +327,9 @@ def run(mutants: list[Mutant], results: Path, workers: int, again: bool) -> None
         return
     with project_copy() as folder:
         copy = Copy(folder, workers)
-        undecided = [each for each in left if found.get(each.id, {}).get("outcome") == UNDECIDED]
+        # New tests may be among the closest ones, so survivors start with those.
+        waiting = [each for each in left if found.get(each.id, {}).get("outcome") == UNDECIDED]
+        undecided = [] if again else waiting
         alone = [each for each in left if each not in undecided]
         for number, mutant in enumerate(alone, start=1):
             start = time.monotonic()
@@ -491,7 +507,10 @@ def main() -> None:
         print("\n".join(report(results_in(read_lines(given.results)), accepted())))
         return
     packages = {name: given.count or SAMPLE[name] for name in given.package or SAMPLE}
-    mutants = sample(packages, given.seed)
+    if given.survivors:
+        mutants = survivors(packages, results_in(read_lines(given.results)))
+    else:
+        mutants = sample(packages, given.seed)
     if given.list:
         print("\n".join(_described(vars(mutant)) for mutant in mutants))
     else:

@@ -198,6 +198,10 @@ def cascades() -> list[Session]:
         broken("4/0", STEP, "Second attempt", Frame(MODEL, 45, "step"), attempt=1),
         broken("4/0", STEP, "", Frame(MODEL, 46, "step"), reason=hinted),
         broken("5/0", STEP, "", Frame(MODEL, 46, "step"), reason=hinted),
+        # The first attempt of Dynamo can have an earlier break as well, as a hint says.
+        broken("14/0", STEP, "First of two", Frame(MODEL, 56, "step")),
+        broken("14/0", STEP, "", Frame(MODEL, 57, "step"), reason=Reason("Late", hints=hint)),
+        broken("14/0", STEP, "", Frame(MODEL, 58, "step"), reason=Reason("No", hints=("Look.",))),
         broken("6/0", STEP, "Transformed", Frame(MODEL, 47, "step"), functorch, traced=2),
         broken("7/0", transform, "Unsupported functorch tracing attempt", functorch,
                Frame(LAYERS, 61, "per_sample")),
@@ -302,6 +306,75 @@ def recompiles() -> list[Session]:
         Recompile("42/1", TORCHS, (failed("42/0", mode),), wrapped=LAYER),
     ]
     return session(*events)
+
+
+def callers() -> list[Session]:
+    """Return recompiles of functions that the user, a library and torch call."""
+    main, other = frame(60, "main"), frame(62, "main")
+    hub, torchs = Frame(LIBRARY, 20, "call"), Frame(f"{TORCH}/nn/modules/module.py", 9, "_call")
+    stacks = [
+        (main, hub, torchs), (hub, torchs), (torchs,), (), (main, other),
+        (main, torchs, other, hub),
+    ]  # fmt: skip
+    events: list[Event] = []
+    for number, frames in enumerate(stacks):
+        code = Code(LAYERS, 200 + number, f"called_{number}")
+        value = change("int", "argument", "L['n']", "n", "3", "4")
+        for ends_at_start in (True, False):
+            own = (Frame(code.file, code.line, code.function),) if ends_at_start else ()
+            events.append(
+                Recompile(f"{number}/1", code, (failed(f"{number}/0", value),),
+                          stack=Stack((*frames, *own)))
+            )  # fmt: skip
+    # Two lines call this one, the second more often.
+    for number, each in enumerate((main, other, other, hub)):
+        stack = Stack((each, Frame(LAYER.file, LAYER.line, LAYER.function)))
+        value = change("int", "argument", "L['n']", "n", str(number), "9")
+        events.append(
+            Recompile(f"9/{number + 1}", LAYER, (failed(f"9/{number}", value),), stack=stack)
+        )
+    return session(*events)
+
+
+def results_at_breaks() -> list[Session]:
+    """Return recompiles of resumed functions that depend on the result of a call at a break."""
+    lines = (
+        ("    n = x.sum().item()", "x.sum().item()"),
+        ("    n: int = x.item()", "x.item()"),
+        ("    y = z * x.item() + 1", "x.item()"),
+        ("    y = 'é', x.item( ), 2", "x.item( )"),
+        ("    n = (x.item())", "x.item()"),
+        ("    a, b = x.item()", "x.item()"),
+        ("    if x.item() > 2:", "x.item() > 2"),
+        (f"    y = {'x' * 34}.item()", f"{'x' * 34}.item()"),
+        (f"    y = 1 + {'x' * 33}.item()", f"{'x' * 33}.item()"),
+        (f"    y = 1 + {'x' * 34}.item()", f"{'x' * 34}.item()"),
+        ("    n = x.item(", "x.item("),
+    )
+    events: list[Event] = []
+    for number, (text, call) in enumerate(lines, start=300):
+        start = text.index(call) + 1
+        events += _result(
+            number, text, Frame(MODEL, number, "step", start, None, start + len(call))
+        )
+    row = "    y = f(x) + g(x)"
+    place = Frame(MODEL, 350, "step", 9, None, 13)
+    events += _result(350, row, place, msgspec.structs.replace(place, column=16, end_column=20))
+    events += _result(351, row, Frame(MODEL, 351, "step"))
+    events += _result(352, row, Frame(MODEL, 352, "step", 9, 353, 2))
+    events += _result(354, row, Frame(MODEL, 353, "step", 9, None, 13))
+    return session(*events)
+
+
+def _result(line: int, text: str, *frames: Frame) -> list[Event]:
+    """Return breaks at a line, and a recompile of the function that resumes there."""
+    rest = Code(MODEL, 40, "step", resumed_at=line)
+    value = change("int", "break", "L['___stack0']", f"the result of line {line}", "3", "4")
+    found = [
+        Break(f"{line}/0", STEP, (Reason("Call"),), Stack((each,), 1, (SourceLine(line, text),)))
+        for each in frames
+    ]
+    return [*found, recompiled(f"{line}/2", rest, failed(f"{line}/1", value))]
 
 
 def dynamic_sizes() -> list[Session]:
@@ -417,14 +490,14 @@ def guards() -> list[Session]:
     )
 
 
-SESSIONS: dict[str, Callable[[], list[Session]]] = {
-    each.__name__: each for each in (breaks, cascades, recompiles, dynamic_sizes, cost, stances)
-}
+SESSIONS: tuple[Callable[[], list[Session]], ...] = (
+    breaks, cascades, recompiles, callers, results_at_breaks, dynamic_sizes, cost, stances,
+)  # fmt: skip
 
 
 def reports() -> dict[str, str]:
     """Return the reports as JSON, by the names of their files."""
-    found = {f"{name}.json": _json(analyze(make())) for name, make in SESSIONS.items()}
+    found = {f"{make.__name__}.json": _json(analyze(make())) for make in SESSIONS}
     all_guards = analyze_guards(guards())
     found["guards.json"] = _json(all_guards)
     found["guards_of_inner.json"] = _json(only_function(all_guards, "inner"))

@@ -12,6 +12,7 @@ from tools.mutate import (
     ROOT,
     SAMPLE,
     TESTS,
+    UNDECIDED,
     WHOLE,
     Copy,
     Outcome,
@@ -23,6 +24,7 @@ from tools.mutate import (
     report,
     results_in,
     spread,
+    survivors,
 )
 
 
@@ -144,6 +146,15 @@ def test_the_report_counts_the_newest_results_and_leaves_accepted_ones_out(tmp_p
     file = tmp_path / "results.jsonl"
     file.write_text('{"id": "1"}\n{"id": "2"')
     assert read_lines(file) == [{"id": "1"}]
+
+
+def test_survivors_are_found_although_the_code_around_them_has_changed() -> None:
+    file = "src/fullgraph/site/links.py"
+    mutants = mutants_of((ROOT / file).read_text("utf-8"), file)
+    lines = [result(mutants[0].id, "survived"), result(mutants[1].id, UNDECIDED),
+             result(mutants[2].id, "caught"), result("gone", "survived")]  # fmt: skip
+    assert survivors(["site", "registry"], lines) == mutants[:2]
+    assert survivors(["registry"], lines) == []
 
 
 NUMBERS = mutants_of("a = 1\nb = 2\nc = 3\nd = 4\n", "src/fullgraph/site/m.py")

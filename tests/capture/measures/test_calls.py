@@ -6,6 +6,7 @@ import pytest
 
 from fullgraph.capture.compiled_calls import CompiledCall, GraphRun, Target
 from fullgraph.capture.measures import MEASURE_VARIABLE
+from fullgraph.capture.measures import calls as calls_module
 from fullgraph.capture.measures.calls import SINGLE_CALLS, CallWriter
 from fullgraph.model.events import Call, Code, Event, Frame
 from fullgraph.model.session import load_all
@@ -104,3 +105,48 @@ def test_many_equal_calls_become_few_events() -> None:
         (SINGLE_CALLS + 101, 400, ("0/0",)),
     ]
     assert sum(call.seconds for call in calls) == pytest.approx(last * 1e-6)
+
+
+def test_equal_calls_are_counted_until_anything_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls_module, "SINGLE_CALLS", 1)
+    monkeypatch.setattr(calls_module, "CALLS_PER_EVENT", 3)
+    events: list[Event] = []
+    writer = CallWriter(events.append)
+    one, two = (Target(number, Code("a.py", number, "f")) for number in (1, 2))
+    line, other = Frame("a.py", 8, "<module>"), Frame("a.py", 9, "<module>")
+
+    def call(target: Target, number: int, caller: Frame = line, **facts: object) -> None:
+        made = call_number(number, target, caller)
+        for name, value in facts.items():
+            setattr(made, name, value)
+        writer.ended(made)
+
+    def emitted() -> list[tuple[int, int, int]]:
+        found = [(each.target, each.number, each.count) for each in events]  # type: ignore[union-attr]
+        events.clear()
+        return found
+
+    for number in range(1, 7):
+        call(one, number)
+    # The first call has an event of its own, and an event stands for three calls at most.
+    assert emitted() == [(1, 1, 1), (1, 2, 3)]
+    call(two, 2)
+    call(one, 7, other)
+    assert emitted() == [(1, 5, 2)]
+    call(one, 8, other, error="KeyError")
+    call(one, 9, other, compiles=["0/1"])
+    # A call that compiles is never counted with others.
+    assert emitted() == [(1, 7, 1), (1, 8, 1), (1, 9, 1)]
+    call(one, 11, other)
+    call(one, 12, other, is_backward=True)
+    call(one, 13, other)
+    assert emitted() == [(1, 11, 1)]
+    writer.flush()
+    assert emitted() == [(2, 2, 1), (1, 13, 1)]
+    # A forked process that ends may flush twice.
+    writer.flush()
+    assert emitted() == []
+    call(one, 14, other)
+    writer.after_fork()
+    writer.flush()
+    assert emitted() == []
