@@ -20,6 +20,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target, own_backend
+from fullgraph.fix.trials.helper_calls import helper_probes
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probe_files import ProbeNote, ProbesFile, outcomes_of_backend
 from fullgraph.fix.trials.probes import Probe, pairs_of, probes_of
@@ -64,14 +65,25 @@ def pairs_to_run(request: TrialRequest, recorder: CallRecorder) -> list[Probe]:
 
 
 def side_coverage(
-    request: TrialRequest, recorder: CallRecorder, probes: list[Probe]
+    request: TrialRequest,
+    recorder: CallRecorder,
+    probes: list[Probe],
+    helpers: Sequence[Probe] = (),
 ) -> SideCoverage:
-    """Find calls for both sides of the tests that a request names."""
+    """Find calls for both sides of the tests that a request names.
+
+    Of the probes of helpers, it is only noted which sides they run.
+    """
     samples = samples_of(recorder)
     recorded = probes_from([(each.name, each.call) for each in samples])
     compiled = {each.name for each in _compiled_of(probes, request)}
     return cover_sides(
-        request.tested, recorded, probes, compiled=compiled, most_calls=request.most_probes
+        request.tested,
+        recorded,
+        probes,
+        helpers=helpers,
+        compiled=compiled,
+        most_calls=request.most_probes,
     )
 
 
@@ -100,11 +112,13 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
     What they did is written to the files of the part.
     """
     probes = probes_to_run(request, recorder)
+    most = request.most_probes // 4
+    helpers = helper_probes(request.plan.files.values(), first_calls(recorder), most)
     # Which sides are searched for depends on all probes, also if some of them run.
-    sides = side_coverage(request, recorder, probes)
+    sides = side_coverage(request, recorder, probes, helpers)
     wanted = [
         each
-        for each in (*sides.added, *probes, *pairs_to_run(request, recorder))
+        for each in (*sides.added, *probes, *pairs_to_run(request, recorder), *helpers)
         if not request.probes or each.name in request.probes
     ]
     ran = _Probing(request, wanted, sides).run(part)
@@ -195,6 +209,7 @@ class _Probing:
             base=probe.base,
             is_metadata=probe.is_metadata,
             combines=probe.combines,
+            helper=probe.helper,
             sides=tuple(sorted(self._sides.sides.get(probe.name, ()))),
         )
 
