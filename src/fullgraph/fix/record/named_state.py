@@ -63,6 +63,12 @@ class NamedState:
                 found |= {f"{place.label}{path}": leaf for path, leaf in leaves.items()}
         return found
 
+    def dictionaries(self) -> Iterator[tuple[str, dict[str, Any], str]]:
+        """Yield the values that are in a dictionary: a label, the dictionary, and the name."""
+        for place in self._places:
+            if isinstance(place.space, dict):
+                yield place.label, place.space, place.name
+
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the tensors in the values, by name."""
         return {
