@@ -23,6 +23,9 @@ from fullgraph.model.session import Session
 SettingValue = bool | int | float | str | list[str]
 Settings = dict[str, SettingValue]
 Mode = Literal["eager", "compiled"]
+# More compiles for different values are too many: a value guard then never stops to recompile, or
+# only at torch's limit, after which calls run in eager mode.
+MOST_VALUE_COMPILES = 4
 # Names the file of the plan that a program is run with.
 PLAN_VARIABLE = "FULLGRAPH_PLAN"
 
@@ -275,6 +278,9 @@ class TrialResult(Struct, frozen=True):
     samples: Samples = Samples(0, 0, 0)
     # Compiles during the second and third call with the same inputs.
     recompiled: int = 0
+    # Compiles for the values of integer inputs in the program's other calls; counted up to
+    # `MOST_VALUE_COMPILES`, and only with value guards.
+    value_compiles: int = 0
     # Break sites met while compiled code was called with varied inputs.
     varied_sites: int = 0
     # Seconds of a steady call.

@@ -375,3 +375,40 @@ def test_values_run_compiled_with_each_backend_though_metadata_does_not(tmp_path
     request = TrialRequest("probe", plan, most_probes=40, most_compiled=4, compiles_metadata=False)
     ran = run_probes(request, recorder, Part(str(tmp_path), 1)).probes
     assert ran.backends == {"aot_eager": 4, "eager": 4}
+
+
+HELPER = """\
+import torch
+
+class Scaling:
+    def scaled(self, h, *, by=2.0):
+        factor = by if h.abs().sum() > 4 else 0.5
+        return h.sum() * factor
+
+scaling = Scaling()
+
+def f(x):
+    return scaling.scaled(x.float().sin()).cos()
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+
+
+def test_a_changed_function_is_probed_by_itself(tmp_path: Path) -> None:
+    # The compiled function never passes bfloat16, but other callers may.
+    line = "        factor = by if h.abs().sum() > 4 else 0.5"
+    by = "        factor = torch.where(h.abs().sum() > 4, by, 0.5); return h.sum() * factor"
+    found = failed_probes(HELPER, tmp_path, line, by)
+    assumptions = {each.assumption for each in found}
+    assert "in `Scaling.scaled`, `h` is torch.float32" in assumptions
+    assert "`x` is torch.float32" not in assumptions
+
+
+def test_what_a_compiled_function_assumes_as_well_is_said_once(tmp_path: Path) -> None:
+    program = HELPER.replace("x.float().sin()", "x")
+    line = "        factor = by if h.abs().sum() > 4 else 0.5"
+    by = "        factor = torch.where(h.abs().sum() > 4, by, 0.5); return h.sum() * factor"
+    assumptions = {each.assumption for each in failed_probes(program, tmp_path, line, by)}
+    assert "`x` is torch.float32" in assumptions
+    assert "in `Scaling.scaled`, `h` is torch.float32" not in assumptions

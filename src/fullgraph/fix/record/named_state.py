@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -59,9 +60,17 @@ class NamedState:
         for place in self._places:
             value = _value_of(place)
             if _is_compared(value):
-                leaves = flattened(value, deepest=_DEEPEST)
-                found |= {f"{place.label}{path}": leaf for path, leaf in leaves.items()}
+                # Other attributes of its objects may not be readable.
+                with suppress(Exception):
+                    leaves = flattened(value, deepest=_DEEPEST)
+                    found |= {f"{place.label}{path}": leaf for path, leaf in leaves.items()}
         return found
+
+    def dictionaries(self) -> Iterator[tuple[str, dict[str, Any], str]]:
+        """Yield the values that are in a dictionary: a label, the dictionary, and the name."""
+        for place in self._places:
+            if isinstance(place.space, dict):
+                yield place.label, place.space, place.name
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the tensors in the values, by name."""
@@ -83,18 +92,43 @@ def _value_of(place: _Place) -> Any:
 
 
 def _is_compared(value: Any) -> bool:
-    if isinstance(value, torch.Tensor):
-        return type(value) in (torch.Tensor, torch.nn.Parameter) and (
-            value.numel() <= _LARGEST_TENSOR
-        )
-    if isinstance(value, _CONTAINERS):
-        return len(value) <= _LARGEST
+    try:
+        return _parts_within(value, _LARGEST, _DEEPEST) <= _LARGEST
+    except Exception:
+        # An object may do anything when it is asked for its length or its attributes.
+        return False
+
+
+def _parts_within(value: Any, most: int, depth: int) -> int:
+    """Return how many parts a value has; more than `most` if it is too large, or of another kind.
+
+    Parts of containers may be of any kind, because only those that are plain are compared.
+    """
     if type(value) in _PLAIN:
-        return True
+        return 1
+    if isinstance(value, torch.Tensor):
+        plain = type(value) in (torch.Tensor, torch.nn.Parameter)
+        return 1 if plain and value.numel() <= _LARGEST_TENSOR else most + 1
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ndarray):
-        return bool(value.size <= _LARGEST_TENSOR)
-    return _is_own_object(value)
+        return 1 if value.size <= _LARGEST_TENSOR and value.dtype != object else most + 1
+    parts: Iterable[Any]
+    if isinstance(value, dict):
+        parts = value.values()
+    elif isinstance(value, _CONTAINERS):
+        parts = value
+    elif _is_own_object(value):
+        parts = getattr(value, "__dict__", {}).values()
+    else:
+        return most + 1 if depth == _DEEPEST else 1
+    if not depth:
+        return 1
+    found = 1
+    for part in parts:
+        found += _parts_within(part, most - found, depth - 1)
+        if found > most:
+            break
+    return found
 
 
 def _is_own_object(value: Any) -> bool:

@@ -5,6 +5,7 @@ Runs in the process of the judge.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -60,6 +61,7 @@ class _ProbeJudge:
             self._compare_compiled(backend)
         self._drop_explained_pairs()
         self._drop_unstable()
+        self._drop_explained_helpers()
         failed = map(self._attributed, list(self._failed.values()))
         return tuple(map(self._blamed_on_side, failed))
 
@@ -70,7 +72,7 @@ class _ProbeJudge:
             self._fail(note, "eager", problems)
             if not problems and not before.raised:
                 for problem in metadata_problems(before.metadata, after.metadata):
-                    assumption = _about_metadata(problem)
+                    assumption = _about_metadata(problem, note.helper)
                     failed = FailedProbe(note.name, assumption, problem, "eager", False)
                     self._failed.setdefault((assumption, "eager"), failed)
 
@@ -123,13 +125,30 @@ class _ProbeJudge:
             if again is not None and not _is_stable(self._original[failed.name], again):
                 del self._failed[key]
 
+    def _drop_explained_helpers(self) -> None:
+        """Drop what a helper assumes if the compiled function assumes the same of an argument."""
+        helpers = {each.name: each.helper for each in self._file.notes if each.helper}
+        own = {
+            _without_names(each.assumption)
+            for each in self._failed.values()
+            if each.name not in helpers
+        }
+        for key, failed in list(self._failed.items()):
+            start = f"in `{helpers.get(failed.name)}`, "
+            if failed.name in helpers and (
+                _without_names(failed.assumption.removeprefix(start)) in own
+            ):
+                del self._failed[key]
+
     def _attributed(self, failed: FailedProbe) -> FailedProbe:
         """Return a failure with the assumption about gradients if it is only with gradients."""
         base = next((each.base for each in self._file.notes if each.name == failed.name), "")
         names = {each.name for each in self._failed.values()}
         if not base or base in names:
             return failed
-        general = next((each for each in names if each.endswith(ALL_REQUIRE_GRADIENTS)), None)
+        helper = next((each.helper for each in self._file.notes if each.name == failed.name), "")
+        own = f"{helper}: {ALL_REQUIRE_GRADIENTS}" if helper else ALL_REQUIRE_GRADIENTS
+        general = next((each for each in names if each.endswith(own)), None)
         assumption = (
             NO_GRADIENTS if general is not None else f"{failed.assumption} where gradients matter"
         )
@@ -181,9 +200,14 @@ def _is_stable(once: CallOutcome, again: CallOutcome) -> bool:
     )
 
 
-def _about_metadata(problem: str) -> str:
+def _about_metadata(problem: str, helper: str) -> str:
     """Return what a fix assumes whose results differ only in metadata."""
+    caller = f"no caller of `{helper}`" if helper else "no caller"
     for start, relied_on in _RELIED_ON.items():
         if problem.startswith(start):
-            return f"no caller relies on {relied_on}"
-    return f"no caller relies on the {problem.partition(':')[0]}"
+            return f"{caller} relies on {relied_on}"
+    return f"{caller} relies on the {problem.partition(':')[0]}"
+
+
+def _without_names(sentence: str) -> str:
+    return re.sub(r" of `[^`]*` relies", " relies", re.sub(r"`[^`]*` is", "` is", sentence))

@@ -55,6 +55,7 @@ def merged_results(parts: Sequence[TrialResult]) -> TrialResult:
         zero_gradients=max(part.zero_gradients for part in parts),
         samples=reduce(_added_samples, (part.samples for part in parts)),
         recompiled=sum(part.recompiled for part in parts),
+        value_compiles=max(part.value_compiles for part in parts),
         varied_sites=max(part.varied_sites for part in parts),
         guards=_merged_guards(guard for part in parts for guard in part.guards),
         unreached=reduce(_unreached_by_both, (part.unreached for part in parts)),

@@ -23,6 +23,7 @@ class ProbeNote(Struct, frozen=True):
     base: str = ""
     is_metadata: bool = False
     combines: tuple[str, ...] = ()
+    helper: str = ""
     # Of rewritten tests, those that it runs.
     sides: tuple[SideKey, ...] = ()
 

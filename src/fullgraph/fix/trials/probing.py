@@ -21,6 +21,7 @@ from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target, own_backend
 from fullgraph.fix.trials.coverage import unreached_lines
+from fullgraph.fix.trials.helper_calls import helper_probes
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.plan_reach import without_redundant
 from fullgraph.fix.trials.probe_files import ProbeNote, ProbesFile, outcomes_of_backend
@@ -66,9 +67,15 @@ def pairs_to_run(request: TrialRequest, recorder: CallRecorder) -> list[Probe]:
 
 
 def side_coverage(
-    request: TrialRequest, recorder: CallRecorder, probes: list[Probe]
+    request: TrialRequest,
+    recorder: CallRecorder,
+    probes: list[Probe],
+    helpers: Sequence[Probe] = (),
 ) -> SideCoverage:
-    """Find calls for both sides of the tests that a request names."""
+    """Find calls for both sides of the tests that a request names.
+
+    Of the probes of helpers, it is only noted which sides they run.
+    """
     samples = samples_of(recorder)
     recorded = probes_from([(each.name, each.call) for each in samples])
     compiled = {each.name for each in _compiled_of(probes, request)}
@@ -76,6 +83,7 @@ def side_coverage(
         tuple(request.all_fixes.files.values()),
         recorded,
         probes,
+        helpers=helpers,
         compiled=compiled,
         most_calls=request.most_probes,
     )
@@ -109,11 +117,13 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
     probes = probes_to_run(request, recorder)
     if request.most_compiled and request.compiles_metadata:
         probes = without_redundant(probes, request.all_fixes, samples)
+    most = request.most_probes // 4
+    helpers = helper_probes(request.plan.files.values(), first_calls(recorder), most)
     # Which sides are searched for depends on all probes, also if some of them run.
-    sides = side_coverage(request, recorder, probes)
+    sides = side_coverage(request, recorder, probes, helpers)
     wanted = [
         each
-        for each in (*sides.added, *probes, *pairs_to_run(request, recorder))
+        for each in (*sides.added, *probes, *pairs_to_run(request, recorder), *helpers)
         if not request.probes or each.name in request.probes
     ]
     ran = _Probing(request, wanted, sides).run(part)
@@ -205,6 +215,7 @@ class _Probing:
             base=probe.base,
             is_metadata=probe.is_metadata,
             combines=probe.combines,
+            helper=probe.helper,
             sides=tuple(sorted(self._sides.sides.get(probe.name, ()))),
         )
 

@@ -67,6 +67,7 @@ def cover_sides(
     recorded: _Runs,
     probes: _Runs,
     *,
+    helpers: _Runs,
     compiled: set[str],
     most_calls: int,
 ) -> SideCoverage:
@@ -93,6 +94,8 @@ def cover_sides(
     try:
         with observer.observing(observing):
             _cover(coverage, observer, search, recorded, probes, compiled)
+            for probe in helpers:
+                coverage.sides[probe.name] = observe(probe, observer)
     except FixError:
         # Without observing, it is not known that any side runs.
         everything = (Side(n, each) for n in range(len(coverage.tests)) for each in (True, False))

@@ -49,6 +49,8 @@ class Probe:
     names: tuple[NamedValue, ...] = ()
     # What is called instead of the function, given the function.
     around: Around | None = None
+    # The changed function that is called instead of a compiled one; empty for others.
+    helper: str = ""
     # The names of the two probes whose changes it combines; empty for others.
     combines: tuple[str, ...] = ()
 
