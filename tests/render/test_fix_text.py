@@ -145,9 +145,10 @@ def test_a_mitigation_is_not_shown_as_a_fix() -> None:
 
 def test_a_fix_that_no_probe_has_tried_says_so() -> None:
     assert "no probes of other properties" in text_of(fix_report(FIX))
-    probed = replace(VERIFICATION, probes=42, compiled_probes=21)
+    backends = {"aot_eager": 21, "eager": 9}
+    probed = replace(VERIFICATION, probes=42, compiled_probes=21, probe_backends=backends)
     text = " ".join(text_of(fix_report(FIX, verification=probed)).split())
-    assert "42 probes of other properties, 21 of them compiled" in text
+    assert "42 probes of other properties (21 with aot_eager, 9 with eager)" in text
 
 
 def test_what_a_fix_assumes_and_changes_is_shown_and_counted_apart() -> None:

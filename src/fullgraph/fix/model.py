@@ -23,6 +23,9 @@ from fullgraph.model.session import Session
 SettingValue = bool | int | float | str | list[str]
 Settings = dict[str, SettingValue]
 Mode = Literal["eager", "compiled"]
+# More compiles for different values are too many: a value guard then never stops to recompile, or
+# only at torch's limit, after which calls run in eager mode.
+MOST_VALUE_COMPILES = 4
 # Names the file of the plan that a program is run with.
 PLAN_VARIABLE = "FULLGRAPH_PLAN"
 
@@ -141,6 +144,10 @@ class TrialRequest(Struct, frozen=True):
     tested: tuple[FileEdits, ...] = ()
     most_probes: int = 0
     most_compiled: int = 0
+    # For `probe`: whether those of metadata run compiled, each with a compile of its own, and how
+    # often the others may recompile.
+    compiles_metadata: bool = True
+    most_recompiles: int = 1000
     # For `variants`: no further round starts after so many seconds of steady calls.
     steady_seconds: float = 1e9
     # After this time the trial is killed; after half of it no further varied inputs are run.
@@ -198,6 +205,8 @@ class ProbesRun(Struct, frozen=True):
 
     eager: int = 0
     compiled: int = 0
+    # Of those that ran compiled, how many did so with each backend.
+    backends: dict[str, int] = {}
 
 
 class GuardCost(Struct, frozen=True):
@@ -245,6 +254,8 @@ class Verdict(Struct, frozen=True):
     raising: int = 0
     # Calls of which a part differs each time, so that it is not compared.
     varying: tuple[str, ...] = ()
+    # Calls with another property for which the plan is wrong.
+    failed_probes: tuple[FailedProbe, ...] = ()
     # Why the outcomes could not be compared; empty if they were.
     error: str = ""
     # The same for the further backend of the request.
@@ -267,6 +278,9 @@ class TrialResult(Struct, frozen=True):
     samples: Samples = Samples(0, 0, 0)
     # Compiles during the second and third call with the same inputs.
     recompiled: int = 0
+    # Compiles for the values of integer inputs in the program's other calls; counted up to
+    # `MOST_VALUE_COMPILES`, and only with value guards.
+    value_compiles: int = 0
     # Break sites met while compiled code was called with varied inputs.
     varied_sites: int = 0
     # Seconds of a steady call.

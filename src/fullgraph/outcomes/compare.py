@@ -11,8 +11,9 @@ import torch
 from fullgraph.outcomes import OUTPUT_DIFFERS
 from fullgraph.outcomes.observe import NO_GRADIENT, CallOutcome, Leaf
 
-# How much of an exception must be equal: only that there is one, its type, or its message too.
-SameError = Literal["any", "type", "message"]
+# How much of an exception must be equal: only that there is one, its type, or its message too; with
+# "own", the message of one that the program itself raises, and otherwise the type.
+SameError = Literal["any", "type", "own", "message"]
 
 _MAX_SHOWN = 60
 _TOLERANCE = {torch.float64: 1e-7, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
@@ -81,12 +82,18 @@ def _error_problem(before: CallOutcome, after: CallOutcome, same: SameError) -> 
         return f"raises {after.raised}: {next(iter(after.message.strip().splitlines()), '')}"
     if not after.raised:
         return f"no longer raises {before.raised}"
+    if same == "own":
+        same = "message" if before.is_own_error else "type"
     equal = {
         "any": True,
         "type": before.raised == after.raised,
         "message": (before.raised, before.message) == (after.raised, after.message),
     }
-    return "" if equal[same] else f"raises {after.raised} instead of {before.raised}"
+    if equal[same]:
+        return ""
+    if before.raised == after.raised:
+        return f"raises {after.raised} with another message"
+    return f"raises {after.raised} instead of {before.raised}"
 
 
 def _compare_leaves(

@@ -19,7 +19,7 @@ def result_metadata(
     state: Iterable[torch.Tensor],
     versions: list[int | None],
 ) -> dict[str, str]:
-    """Return the strides of results, what they share memory with, and which inputs are written.
+    """Return the strides of results and inputs, what shares memory, and which inputs are written.
 
     `versions` are those of the inputs before the call.
     """
@@ -38,6 +38,10 @@ def result_metadata(
         memory = _memory(tensor)
         owner = owners.setdefault(memory, name) if memory is not None else name
         found[f"memory of {name}"] = "its own" if owner == name else f"that of {owner}"
+    for number, tensor in enumerate(inputs):
+        if tensor.layout == torch.strided and not tensor.is_nested:
+            found[f"strides of input {number}"] = str(tensor.stride())
+        found[f"requires_grad of input {number}"] = str(tensor.requires_grad)
     after = versions_of(inputs)
     found |= {
         f"writes to input {number}": str(before != now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import io
 import logging
 import os
@@ -26,6 +27,7 @@ _PLAIN = (
     torch.dtype, torch.SymInt, torch.SymFloat, torch.SymBool,
 )  # fmt: skip
 _MAX_DEPTH = 8
+_RAISING = ("RAISE_VARARGS", "RERAISE")
 _TORCH_FOLDER = os.path.dirname(torch.__file__)
 # How the names of loggers begin that are not the program's own.
 _NOT_THE_PROGRAMS = ("torch", "fullgraph")
@@ -49,6 +51,8 @@ class CallOutcome:
     # The type and the message of the exception; both are empty if the call returned.
     raised: str = ""
     message: str = ""
+    # Whether the program raises it, and not a function of torch or Python that it calls.
+    is_own_error: bool = False
     # Printed, logged and warned lines.
     output: list[str] = field(default_factory=list)
     # Strides, sharing of memory, writes to inputs and random states; see `outcomes.metadata`.
@@ -77,8 +81,11 @@ def observe_call(
     *,
     context: Context | None = None,
     module: torch.nn.Module | None = None,
+    named: Mapping[str, torch.Tensor] | None = None,
 ) -> CallOutcome:
     """Call `function` and return what it did. The call may mutate `args` and `kwargs`.
+
+    `named` are further tensors that the function can reach, such as constants.
 
     With `context`, the call is made in that context, and its gradients are computed if the context
     has them enabled. Without `context`, no gradients are computed.
@@ -90,19 +97,33 @@ def observe_call(
         try:
             result = function(*args, **kwargs)
             outcome.outputs = flattened(result)
+            state = [*_tensors_of(module), *(named or {}).values()]
             outcome.metadata = result_metadata(
-                tensors_in(result), tensors_in((args, kwargs)), _tensors_of(module), versions
+                tensors_in(result), tensors_in((args, kwargs)), state, versions
             )
             if context is not None and context.grad and not context.inference:
-                outcome.gradients = _gradients(result, (args, kwargs), module)
+                outcome.gradients = _gradients(result, (args, kwargs), module, named or {})
         except Exception as error:
             outcome.raised = type(error).__name__
             outcome.message = str(error)
+            outcome.is_own_error = _is_raised_by_program(error)
         outcome.metadata |= random_states()
     outcome.inputs = flattened((args, kwargs))
     outcome.state = module_state(module)
     outcome.output = output
     return outcome
+
+
+def _is_raised_by_program(error: Exception) -> bool:
+    """Return whether a statement outside of torch has raised an exception."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    code = trace.tb_frame.f_code
+    name = dis.opname[code.co_code[trace.tb_lasti]] if trace.tb_lasti >= 0 else ""
+    return name in _RAISING and not code.co_filename.startswith(_TORCH_FOLDER)
 
 
 def flattened(value: Any, *, deepest: int = _MAX_DEPTH) -> dict[str, Leaf]:
@@ -215,6 +236,8 @@ def module_state(module: torch.nn.Module | None) -> dict[str, Leaf]:
     for name, part in module.named_modules():
         for key, tensor in (*part._buffers.items(), *part._parameters.items()):
             if tensor is not None:
+                # The digest of a large tensor shows neither.
+                found[f"{name}.{key}:"] = f"{tensor.dtype} {tuple(tensor.shape)}"
                 found[f"{name}.{key}"] = _digest(tensor)
         for key, value in vars(part).items():
             if not key.startswith("_") and not isinstance(value, torch.nn.Module):
@@ -240,7 +263,9 @@ def _digest(tensor: torch.Tensor) -> Leaf:
     return torch.stack([values.sum(), values.abs().sum(), (values * weights).sum()])
 
 
-def _gradients(result: Any, inputs: Any, module: torch.nn.Module | None) -> dict[str, Leaf]:
+def _gradients(
+    result: Any, inputs: Any, module: torch.nn.Module | None, named: Mapping[str, torch.Tensor]
+) -> dict[str, Leaf]:
     """Return the gradients of parameters and inputs for a weighted sum of all outputs."""
     outputs = [leaf for leaf in tensors_in(result) if leaf.requires_grad]
     if not outputs:
@@ -248,6 +273,7 @@ def _gradients(result: Any, inputs: Any, module: torch.nn.Module | None) -> dict
     wanted: dict[str, torch.Tensor] = {}
     if module is not None:
         wanted |= {n: p for n, p in module.named_parameters() if p.requires_grad}
+    wanted |= {name: tensor for name, tensor in named.items() if tensor.requires_grad}
     wanted |= {
         f"input {n}": leaf for n, leaf in enumerate(tensors_in(inputs)) if leaf.requires_grad
     }

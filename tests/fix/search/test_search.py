@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from fullgraph.fix.fixers import all_fixers
+from fullgraph.fix.record.input_values import InputValues
 from tests.fix.run_case import fix_diff, search
 
 IN_A_BLOCK = """
@@ -145,3 +147,32 @@ def test_a_function_inside_an_edited_one_is_fixed_as_well(tmp_path: Path) -> Non
     assert [fix.candidate.fixer for fix in result.fixes] == ["skip_logging", "branch_to_where"]
     assert [fix.line for fix in result.fixes] == [5, 8]
     assert not result.remaining
+
+
+A_STEP = """
+import torch
+
+def f(x, step):
+    parts = x.split(int(step) % 4 + 1)
+    return torch.cat([part * int(step) for part in parts])
+
+def inputs():
+    return torch.randn(12), torch.tensor(1)
+"""
+
+
+@pytest.mark.parametrize(("steps", "is_guarded"), [(3, True), (10, False)])
+def test_a_guard_on_a_value_of_which_a_program_has_many_is_not_offered(
+    tmp_path: Path, steps: int, is_guarded: bool
+) -> None:
+    # Of the program's calls, only the first one is kept as a whole.
+    values = InputValues()
+    for step in range(1, 1 + steps):
+        values.note("f", (torch.zeros(12), torch.tensor(step)), {})
+    values.save(tmp_path)
+    fixer = next(each for each in all_fixers() if each.name == "value_guards")
+    result = search(A_STEP, tmp_path, fixer)
+    assert result.plan.guards == is_guarded
+    if not is_guarded:
+        reasons = [each.reason for left in result.remaining for each in left.rejected]
+        assert any("too many different values" in each for each in reasons), reasons

@@ -147,3 +147,62 @@ def test_what_looks_nearly_the_same_is_not() -> None:
     after = CallOutcome(state=module_state(module))
     assert compare_outcomes(before, between, exact=True).problems
     assert compare_outcomes(between, after, exact=True).problems
+
+
+def test_gradients_of_what_a_function_uses_from_outside_are_compared() -> None:
+    net, bias = torch.nn.Linear(6, 6), torch.ones(6, requires_grad=True)
+
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        return net(x) * (1 + bias)
+
+    def without_bias(x: torch.Tensor) -> torch.Tensor:
+        return net(x) * (1 + bias.detach())
+
+    def without_net(x: torch.Tensor) -> torch.Tensor:
+        return net(x).detach() * (1 + bias)
+
+    found = outcome(loss, X).gradients
+    assert {"weight", "bias"} <= {name.rpartition(".")[2] for name in found}
+    assert len(found) == 3
+    assert "gradients" in problems(loss, without_bias, X)
+    assert "gradients" in problems(loss, without_net, X)
+
+
+SEEN: list[int] = []
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.calls = 0
+
+
+def test_names_that_a_function_reaches_are_compared_and_put_back() -> None:
+    counter, limit = Counter(), 1
+
+    def counting(x: torch.Tensor) -> torch.Tensor:
+        nonlocal limit
+        limit += 1
+        counter.calls += 1
+        SEEN.append(counter.calls)
+        return x + 1
+
+    target = CompiledTarget("f", counting, {})
+    call = RecordedCall(target, (X,), {}, CallContext.current())
+    state = run_call(call, counting, target).state
+    values = {value for value in state.values() if isinstance(value, str)}
+    assert {"1", "2"} <= values
+    assert state["SEEN.0"] == "1"
+    target.named.restore()
+    assert (SEEN, counter.calls, limit) == ([], 0, 1)
+
+
+def test_the_message_of_an_own_exception_counts_and_that_of_torch_does_not() -> None:
+    def refuses(message: str) -> Callable[..., Any]:
+        def refuse(x: torch.Tensor) -> torch.Tensor:
+            raise ValueError(message)
+
+        return refuse
+
+    same = {"exact": True, "same_error": "own"}
+    assert "another message" in problems(refuses("one"), refuses("two"), X, **same)
+    assert not problems(lambda x: x @ x[:2], lambda x: x @ x[:3], X, **same)

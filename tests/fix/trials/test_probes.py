@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from fullgraph.fix.model import FailedProbe, FixPlan, TrialRequest
 from fullgraph.fix.record.recorder import CallContext, CallRecorder, CompiledTarget, RecordedCall
 from fullgraph.fix.source.edits import FileEdits, insert_lines
+from fullgraph.fix.trials.judge import judge
 from fullgraph.fix.trials.probes import Probe, probes_of
 from fullgraph.fix.trials.probing import run_probes
-from tests.fix.run_case import index_what_is_loaded, load, recorded
+from fullgraph.fix.trials.runner import Part, run_trial
+from tests.fix.run_case import index_what_is_loaded, load, recorded, runner_for
 
 
 def call_of(function: Any, *args: Any, **kwargs: Any) -> RecordedCall:
@@ -98,7 +100,9 @@ def test_a_recorded_call_is_never_changed(tensors: list[Any], number: int) -> No
         assert torch.equal(tensor, torch.ones(shape).to(dtype))
 
 
-def failed_probes(program: str, folder: Path, replaced: str, by: str) -> list[FailedProbe]:
+def failed_probes(
+    program: str, folder: Path, replaced: str, by: str, *only: str, compiled: int = 0
+) -> list[FailedProbe]:
     """Return the failed probes of a program in which one line is replaced."""
     index_what_is_loaded()
     recorder: CallRecorder = recorded(load(program, folder))
@@ -107,8 +111,17 @@ def failed_probes(program: str, folder: Path, replaced: str, by: str) -> list[Fa
     # The new line comes first and returns, so that the old one does not run.
     edit = insert_lines(program, number, [by])
     plan = FixPlan(files={path: FileEdits(path, (edit,))})
-    request = TrialRequest("probe", plan, most_probes=1000, most_compiled=0)
-    return list(run_probes(request, recorder).failed_probes)
+    request = TrialRequest(
+        "probe",
+        plan,
+        most_probes=1000,
+        most_compiled=compiled,
+        probes=only,
+        compiles_metadata=False,
+    )
+    part = Part(str(folder), 1)
+    run_probes(request, recorder, part)
+    return list(judge(part, request).failed_probes)
 
 
 PROGRAM = """\
@@ -158,6 +171,44 @@ def test_a_change_that_differs_for_two_properties_at_once_assumes_one_of_them(
     }
 
 
+SABOTAGE = """\
+import sys
+import torch
+import fullgraph.outcomes.compare
+
+def everything_is_equal(*args, **options):
+    return fullgraph.outcomes.compare.Comparison()
+
+def f(x):
+    # It runs in the process of the trial, also while that compares.
+    for name, module in list(sys.modules.items()):
+        if name.startswith("fullgraph.") and name != "fullgraph.outcomes.compare":
+            if hasattr(module, "compare_outcomes"):
+                module.compare_outcomes = everything_is_equal
+            if hasattr(module, "metadata_problems"):
+                module.metadata_problems = lambda *args: []
+    torch.equal = lambda *args: True
+    return torch.where(x > 0, x, 0.5 * x)
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+
+
+def test_a_program_that_replaces_what_compares_does_not_pass_with_another_result(
+    tmp_path: Path,
+) -> None:
+    with runner_for(SABOTAGE, tmp_path) as runner:
+        path = str(tmp_path / "program.py")
+        number = SABOTAGE.splitlines().index(LINE) + 1
+        edit = insert_lines(SABOTAGE, number, ["    return x.clone()"])
+        plan = FixPlan(files={path: FileEdits(path, (edit,))})
+        request = TrialRequest("probe", plan, most_probes=120)
+        result = run_trial(runner, request)
+    assert not result.error
+    assert result.failed_probes
+
+
 CONSTANTS = """\
 import torch
 
@@ -204,3 +255,160 @@ def inputs():
     return (torch.ones(2),)
 """
     assert failed_probes(program, tmp_path, "    return x + COUNT[0]", "    pass") == []
+
+
+REMEMBERING = """\
+import torch
+
+SEEN = []
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(3))
+        self.weight = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        SEEN.append(x.shape[0])
+        if x.shape[0] == 0:
+            raise ValueError("no rows")
+        self.last = x.mean(0)
+        return self.weight * self.last
+
+f = Model()
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "probe", "assumption"),
+    [
+        (
+            # The backward pass of the first call needs what the second one overwrites.
+            "        self.last = x.mean(0)",
+            "        self.last = self.last.detach().copy_(x.detach().mean(0))"
+            "; return self.weight * self.last + (x.mean(0) - x.mean(0))",
+            "two calls before one backward pass",
+            "each call is followed by its own backward pass before the next one",
+        ),
+        (
+            "        return self.weight * self.last",
+            "        return self.last.mul_(self.weight.detach())",
+            "a write to each result",
+            "no caller writes to the results",
+        ),
+        (
+            "        SEEN.append(x.shape[0])",
+            "        SEEN.append(2)",
+            "`x` has size 1",
+            "`x` has more than one row",
+        ),
+        (
+            '            raise ValueError("no rows")',
+            '            raise ValueError("nothing")',
+            "`x` is empty",
+            "`x` is not empty",
+        ),
+    ],
+    ids=["saved for backward", "shared memory", "a global", "a message"],
+)
+def test_what_a_call_leaves_behind_is_compared(
+    tmp_path: Path, line: str, by: str, probe: str, assumption: str
+) -> None:
+    found = failed_probes(REMEMBERING, tmp_path, line, by, probe)
+    assert assumption in {each.assumption for each in found}
+
+
+def test_a_write_to_shared_memory_is_noticed(tmp_path: Path) -> None:
+    program = """\
+import torch
+
+def f(x, y):
+    z = y * 2
+    x.add_(1)
+    return z
+
+def inputs():
+    return torch.ones(4), torch.zeros(4)
+"""
+    found = failed_probes(
+        program,
+        tmp_path,
+        "    z = y * 2",
+        "    x.add_(1); return y * 2",
+        "`x` and `y` overlap in memory",
+    )
+    assert {each.assumption for each in found} == {"`x` and `y` share no memory"}
+
+
+def test_a_gradient_of_zeros_instead_of_none_is_named(tmp_path: Path) -> None:
+    program = """\
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rare = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        if x.sum() > 100:
+            return x * self.rare
+        return x * 2
+
+f = Model()
+
+def inputs():
+    return (torch.ones(2, 3, requires_grad=True),)
+"""
+    line = "        if x.sum() > 100:"
+    by = "        return torch.where(x.sum() > 100, x * self.rare, x * 2)"
+    found = failed_probes(program, tmp_path, line, by, "the recorded call", compiled=1)
+    assert "no caller tells a gradient of zeros from None" in {each.assumption for each in found}
+
+
+def test_values_run_compiled_with_each_backend_though_metadata_does_not(tmp_path: Path) -> None:
+    index_what_is_loaded()
+    recorder = recorded(load(PROGRAM, tmp_path))
+    plan = FixPlan(settings={"capture_scalar_outputs": True})
+    request = TrialRequest("probe", plan, most_probes=40, most_compiled=4, compiles_metadata=False)
+    ran = run_probes(request, recorder, Part(str(tmp_path), 1)).probes
+    assert ran.backends == {"aot_eager": 4, "eager": 4}
+
+
+HELPER = """\
+import torch
+
+class Scaling:
+    def scaled(self, h, *, by=2.0):
+        factor = by if h.abs().sum() > 4 else 0.5
+        return h.sum() * factor
+
+scaling = Scaling()
+
+def f(x):
+    return scaling.scaled(x.float().sin()).cos()
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+
+
+def test_a_changed_function_is_probed_by_itself(tmp_path: Path) -> None:
+    # The compiled function never passes bfloat16, but other callers may.
+    line = "        factor = by if h.abs().sum() > 4 else 0.5"
+    by = "        factor = torch.where(h.abs().sum() > 4, by, 0.5); return h.sum() * factor"
+    found = failed_probes(HELPER, tmp_path, line, by)
+    assumptions = {each.assumption for each in found}
+    assert "in `Scaling.scaled`, `h` is torch.float32" in assumptions
+    assert "`x` is torch.float32" not in assumptions
+
+
+def test_what_a_compiled_function_assumes_as_well_is_said_once(tmp_path: Path) -> None:
+    program = HELPER.replace("x.float().sin()", "x")
+    line = "        factor = by if h.abs().sum() > 4 else 0.5"
+    by = "        factor = torch.where(h.abs().sum() > 4, by, 0.5); return h.sum() * factor"
+    assumptions = {each.assumption for each in failed_probes(program, tmp_path, line, by)}
+    assert "`x` is torch.float32" in assumptions
+    assert "in `Scaling.scaled`, `h` is torch.float32" not in assumptions

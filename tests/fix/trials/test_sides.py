@@ -56,6 +56,7 @@ def covered(
         [FileEdits(str(folder / "program.py"), edits)],
         recorded,
         others,
+        helpers=(),
         compiled={each.name for each in others[:1]},
         most_calls=most_calls,
     )

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import torch
 
+from fullgraph.fix.record.input_values import InputValues
 from fullgraph.fix.record.paths import path_taken
 from fullgraph.fix.record.recorder import (
     CallRecorder,
@@ -65,6 +66,8 @@ class CheckpointRecorder(CallRecorder):
     checkpoints: CheckpointMaker | None = None
     # Calls whose kind or path is not among the kept ones, by function.
     not_kept: Counter[str] = field(default_factory=Counter)
+    # Of integer inputs, in all calls.
+    values: InputValues = field(default_factory=InputValues)
     _kept: dict[str, _Kept] = field(default_factory=dict)
 
     def run_call(
@@ -77,6 +80,7 @@ class CheckpointRecorder(CallRecorder):
         """Record a call of the program, run it, and return its result."""
         if self.is_within_call:
             return run(*args, **kwargs)
+        self.values.note(target.name, args, kwargs)
         kind = f"{self.kind_of(target, args, kwargs, numbers=False)} {_modes(target)}"
         self._kinds[kind] += 1
         call = self._about_to_be_made(kind, target, args, kwargs)

@@ -21,6 +21,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from fullgraph.fix.record.intercept import intercept_compile
+from fullgraph.fix.record.named_state import NamedState
 from fullgraph.fix.record.reachable import reachable_modules
 from fullgraph.fix.record.snapshot import Snapshot
 
@@ -51,6 +52,11 @@ class CompiledTarget:
             return self.module
         found = reachable_modules(self.original)
         return found[0] if len(found) == 1 else torch.nn.ModuleList(found) if found else None
+
+    @cached_property
+    def named(self) -> NamedState:
+        """The values that the function reaches by name, as they are when this is first asked."""
+        return NamedState(self.original)
 
 
 @dataclass
@@ -245,7 +251,7 @@ class CallRecorder:
 
         Without `numbers`, it is also equal for other numbers.
         """
-        return f"{self.targets.index(target)} {_kind((args, kwargs), numbers)}"
+        return f"{self.targets.index(target)} {kind_of_inputs(args, kwargs, numbers=numbers)}"
 
 
 def recorded_call(
@@ -264,8 +270,12 @@ def _requires_grad(call: RecordedCall) -> bool:
     return any(isinstance(each, torch.Tensor) and each.requires_grad for each in tensors)
 
 
-def _kind(value: Any, numbers: bool) -> str:
-    leaves, spec = pytree.tree_flatten(value)
+def kind_of_inputs(args: tuple[Any, ...], kwargs: dict[str, Any], *, numbers: bool = True) -> str:
+    """Return a text that is equal for inputs which differ only in the values of tensors.
+
+    Without `numbers`, it is also equal for other numbers.
+    """
+    leaves, spec = pytree.tree_flatten((args, kwargs))
     return f"{[_shown(leaf, numbers) for leaf in leaves]} {spec}"
 
 

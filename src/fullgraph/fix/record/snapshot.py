@@ -7,7 +7,7 @@ forked, checkpoints keep everything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -32,7 +32,8 @@ class Snapshot:
             restore()
 
 
-def _function_of(original: Any) -> FunctionType | None:
+def function_of(original: Any) -> FunctionType | None:
+    """Return the plain function of a function, a method or a module; None without one."""
     function = type(original).forward if isinstance(original, torch.nn.Module) else original
     function = getattr(function, "__func__", function)
     return function if isinstance(function, FunctionType) else None
@@ -40,7 +41,7 @@ def _function_of(original: Any) -> FunctionType | None:
 
 def named_values(original: Any) -> Iterator[tuple[str, Any]]:
     """Yield the plain values that a function can reach by name, and the object of a method."""
-    function = _function_of(original)
+    function = function_of(original)
     if function is None:
         return
     for name, value in list(function.__globals__.items()):
@@ -69,27 +70,28 @@ def _is_plain(value: Any) -> bool:
 
 
 def _restores_of_names(original: Any) -> Iterator[_Restore]:
-    function = _function_of(original)
+    function = function_of(original)
     if function is None:
         return
     table = function.__globals__
     names = {name: value for name, value in table.items() if not name.startswith("__")}
     yield lambda: _restore_entries(table, names)
     for value in names.values():
-        yield from _restores_of(value, _DEEPEST)
+        yield from restores_of(value, _DEEPEST)
     for _, cell in _cells(function):
         yield _restore_of_cell(cell)
-        yield from _restores_of(cell.cell_contents, _DEEPEST)
+        yield from restores_of(cell.cell_contents, _DEEPEST)
     owner = getattr(original, "__self__", None)
     if owner is not None:
-        yield from _restores_of(owner, _DEEPEST)
+        yield from restores_of(owner, _DEEPEST)
 
 
 def _restore_of_cell(cell: CellType) -> _Restore:
     content = cell.cell_contents
 
     def restore() -> None:
-        cell.cell_contents = content
+        if cell.cell_contents is not content:
+            cell.cell_contents = content
 
     return restore
 
@@ -99,7 +101,7 @@ def _restores_of_module(module: torch.nn.Module | None) -> Iterator[_Restore]:
         for table in (vars(part), part._buffers):
             yield _restore_of_entries(table)
             for value in table.values():
-                yield from _restores_of(value, _DEEPEST)
+                yield from restores_of(value, _DEEPEST)
         for parameter in part._parameters.values():
             if parameter is not None:
                 yield _restore_of_tensor(parameter)
@@ -119,7 +121,7 @@ def _restore_entries(table: dict[str, Any], before: dict[str, Any]) -> None:
             table[name] = value
 
 
-def _restores_of(value: Any, depth: int) -> Iterator[_Restore]:
+def restores_of(value: Any, depth: int) -> Iterator[_Restore]:
     """Yield what gives a value, and what it contains, its content of now."""
     if not _is_plain(value) or not depth:
         return
@@ -128,7 +130,7 @@ def _restores_of(value: Any, depth: int) -> Iterator[_Restore]:
         yield _restore_of_tensor(value)
     elif isinstance(value, list):
         before = list(value)
-        yield lambda: value.__setitem__(slice(None), before)
+        yield lambda: _restore_list(value, before)
         parts = before
     elif isinstance(value, set | dict):
         yield _restore_of_table(value)
@@ -139,15 +141,44 @@ def _restores_of(value: Any, depth: int) -> Iterator[_Restore]:
         yield _restore_of_entries(attributes)
         parts = list(attributes.values())
     for part in parts:
-        yield from _restores_of(part, depth - 1)
+        yield from restores_of(part, depth - 1)
+
+
+def _restore_list(value: list[Any], before: list[Any]) -> None:
+    if not _same_objects(value, before):
+        value[:] = before
+
+
+def _same_objects(now: Iterable[Any], before: Iterable[Any]) -> bool:
+    return list(map(id, now)) == list(map(id, before))
 
 
 def _restore_of_table(table: set[Any] | dict[Any, Any]) -> _Restore:
     before = table.copy()
 
     def restore() -> None:
-        table.clear()
-        table.update(before)
+        # Any assignment fails guards on the version of a dictionary.
+        same = _same_objects(table, before)
+        if isinstance(table, dict) and isinstance(before, dict):
+            same = same and _same_objects(table.values(), before.values())
+        if not same:
+            table.clear()
+            table.update(before)
+
+    return restore
+
+
+def restore_of_entry(space: Any, name: str) -> _Restore:
+    """Return what gives a name in a dictionary, or a closure variable, its value of now."""
+    if not isinstance(space, dict):
+        return _restore_of_cell(space)
+    value = space.get(name, space)
+
+    def restore() -> None:
+        if value is space:
+            space.pop(name, None)
+        elif space.get(name, space) is not value:
+            space[name] = value
 
     return restore
 

@@ -135,6 +135,7 @@ def _verification(
         problems=problems,
         probes=grading.probes.eager,
         compiled_probes=grading.probes.compiled,
+        probe_backends=grading.probes.backends,
         calls=tuple(
             CallsRun(backend, each.samples.recorded, each.samples.varied)
             for backend, each in by_backend.items()

@@ -15,8 +15,8 @@ from fullgraph.model.grades import Grade
 #   2  eager_frames is skipped_frames; proven is verified, proof is verification; left is
 #      remaining, and its tried is rejected (title, reason, fixer) and refusals; place is location;
 #      the kinds hoist and ease are move and mitigate; specialised is specialized
-#   3  safety is grade, assumes and changes; verification has probes and compiled_probes; a fix with
-#      a changed line that never ran is unverified
+#   3  safety is grade, assumes and changes; verification has probes, compiled_probes
+#      and probe_backends; a fix with a changed line that never ran is unverified
 FIX_FORMAT = 3
 
 # Smaller differences between two measurements of a call are noise: both must be exceeded.
@@ -139,6 +139,8 @@ class Verification(Struct, frozen=True):
     # fixes name what they assume where the result differs.
     probes: int = 0
     compiled_probes: int = 0
+    # How many of them ran with each backend.
+    probe_backends: dict[str, int] = {}
 
     # The interval of the speedup, and why it cannot be told; empty if it can.
     speedup_low: float | None = None

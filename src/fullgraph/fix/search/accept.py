@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
-from fullgraph.fix.model import AcceptedFix, Candidate, TrialResult
+from fullgraph.fix.model import MOST_VALUE_COMPILES, AcceptedFix, Candidate, TrialResult
 from fullgraph.fix.search.attempts import STILL_THERE
 from fullgraph.fix.search.state import Attempt, SearchState, lines_touched
 from fullgraph.fix.source.program import ProgramSource
@@ -70,6 +70,8 @@ def failure_of(result: TrialResult) -> str:
         return result.error
     if result.differences:
         return str(result.differences[0])
+    if result.value_compiles > MOST_VALUE_COMPILES:
+        return "the program passes too many different values, and each of them compiles"
     return "nothing was captured" if result.report is None else ""
 
 

@@ -18,12 +18,14 @@ from fullgraph.fix.search.accept import least_safe_fix
 from fullgraph.fix.search.state import without_fix
 from fullgraph.fix.trials.runner import TrialRunner, run_trial
 
-# A trial of the original program that takes more CPU time than this has fewer probes, and none of
-# them compiled: each needs a compile.
+# A trial of the original program that takes more CPU time than this has fewer probes. Only those of
+# values run compiled then, because they share a compile.
 _CHEAP_SECONDS = 2.0
 MOST_PROBES = 240
 _MOST_OF_EXPENSIVE = 60
 _MOST_COMPILED = 48
+_MOST_COMPILED_OF_EXPENSIVE = 16
+_MOST_RECOMPILES_OF_EXPENSIVE = 2
 _SECONDS = 300.0
 _NO_PROBES = "its assumptions are not known, because the probes failed"
 
@@ -82,7 +84,9 @@ def probe_request(
         # Of all fixes, so that the same inputs are searched for if some are left out.
         tested=tuple(result.plan.files.values()),
         most_probes=MOST_PROBES if is_cheap else _MOST_OF_EXPENSIVE,
-        most_compiled=_MOST_COMPILED if is_cheap else 0,
+        most_compiled=_MOST_COMPILED if is_cheap else _MOST_COMPILED_OF_EXPENSIVE,
+        compiles_metadata=is_cheap,
+        most_recompiles=1000 if is_cheap else _MOST_RECOMPILES_OF_EXPENSIVE,
         seconds=_SECONDS,
     )
 

@@ -101,6 +101,7 @@ def _unreached(runner: TrialRunner, result: SearchResult) -> Lines:
         lines=lines,
         most_probes=probes.most_probes,
         most_compiled=probes.most_compiled,
+        compiles_metadata=probes.compiles_metadata,
         tested=probes.tested,
         seconds=probes.seconds,
     )

@@ -21,8 +21,11 @@ class SharedTraces:
     def __init__(self, backends: Sequence[str]) -> None:
         self._backends = backends
         self.active = backends[0]
+        # How many graphs were compiled.
+        self.graphs = 0
 
     def __call__(self, graph: torch.fx.GraphModule, inputs: list[Any]) -> Compiled:
+        self.graphs += 1
         made = {name: lookup_backend(name)(graph, inputs) for name in self._backends}
 
         def run(*arguments: Any) -> Any:
@@ -31,9 +34,15 @@ class SharedTraces:
         return run
 
 
-def lookup_backend(name: str) -> Compiled:
-    """Return the function of a backend with a name."""
-    return cast(Compiled, torch._dynamo.lookup_backend(name))
+def lookup_backend(backend: Any) -> Compiled:
+    """Return the function of a backend that is given by its name or as a function."""
+    return cast(Compiled, torch._dynamo.lookup_backend(backend))
+
+
+def own_backend(target: CompiledTarget) -> str:
+    """Return the name of the program's own backend; a backend without a name gets one."""
+    backend = target.options.get("backend", "inductor")
+    return backend if isinstance(backend, str) else getattr(backend, "__name__", "own backend")
 
 
 def compile_target(

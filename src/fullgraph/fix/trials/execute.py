@@ -12,13 +12,15 @@ import resource
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from msgspec.structs import replace
 
 from fullgraph.capture.api import Watch
-from fullgraph.fix.model import GuardCost, Samples, TrialRequest, TrialResult
+from fullgraph.fix.model import MOST_VALUE_COMPILES, GuardCost, Samples, TrialRequest, TrialResult
+from fullgraph.fix.record.input_values import InputValues
 from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget
 from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
@@ -71,7 +73,7 @@ def execute(
     globals, ends with the process of the trial.
     """
     if request.task == "probe":
-        return run_probes(request, recorder)
+        return run_probes(request, recorder, part)
     samples = samples_of(recorder, varies=part.varies)
     match request.task:
         case "reference":
@@ -118,7 +120,7 @@ def _run_trial(
             # The trial is lost; the judge says why.
             return TrialResult(request.number, None)
     execution = CompiledCalls(request, samples)
-    result = execution.run()
+    result = execution.run(InputValues.load(Path(part.folder)))
     save_outcomes(execution.outcomes, outcome_file(part, "compiled"))
     if request.also:
         save_outcomes(execution.also_outcomes, outcome_file(part, "also"))
@@ -169,8 +171,10 @@ class CompiledCalls:
         self._functions: dict[int, Callable[..., object]] = {}
         self._shared = SharedTraces((request.backend, request.also)) if request.also else None
 
-    def run(self) -> TrialResult:
+    def run(self, values: InputValues | None = None) -> TrialResult:
         """Make the recorded calls, repeat them, and make the varied ones if they are wanted.
+
+        With value guards, the calls are also made with the `values` of the program's other calls.
 
         A further backend makes the same calls after each of these. Where the first one has left
         another state behind, the outcomes differ from those of the original program, and the search
@@ -178,7 +182,7 @@ class CompiledCalls:
         """
         torch._dynamo.reset()
         steps = list(_recorded_steps(self._samples))
-        varied_sites = also_recompiled = also_sites = 0
+        varied_sites = also_recompiled = also_sites = value_compiles = 0
         with plan_active(self._request.plan) as log:
             with Watch() as watch:
                 self._run([step for step in steps if not step.is_repeated])
@@ -189,6 +193,8 @@ class CompiledCalls:
             costs = [1e6 * each.seconds / max(each.checked, 1) for each in records]
             with self._also() as is_wanted:
                 also_recompiled = self._repeat(steps) if is_wanted else 0
+            if self._request.plan.guards and values is not None:
+                value_compiles = self._compiles_for(values)
             if self._request.varied:
                 varied_sites = self.run_varied()
                 with self._also() as is_wanted:
@@ -199,6 +205,7 @@ class CompiledCalls:
             session=session,
             samples=self._samples_run(self.outcomes),
             recompiled=recompiled,
+            value_compiles=value_compiles,
             varied_sites=varied_sites,
             guards=tuple(map(_guard_cost, records, costs)),
         )
@@ -239,6 +246,19 @@ class CompiledCalls:
         with Watch() as watch:
             self._run(list(_varied_steps(self._samples)))
         return watch.summary.sites
+
+    def _compiles_for(self, values: InputValues) -> int:
+        """Return how often other values of the program compile; no more after too many."""
+        compiles = 0
+        for sample in self._samples:
+            for call in values.changed(sample.call) if sample.recorded else ():
+                with Watch() as watch, call_restored(call):
+                    run_call(call, self._function(call.target), call.target)
+                summary = watch.summary
+                compiles += summary.compiles + summary.refused
+                if compiles > MOST_VALUE_COMPILES:
+                    return compiles
+        return compiles
 
     def _repeat(self, steps: list[_Step]) -> int:
         """Return how often the repeated calls compile: it must be never."""

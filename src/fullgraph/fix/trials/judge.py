@@ -19,6 +19,7 @@ from msgspec import json
 from msgspec.structs import replace
 
 from fullgraph.fix.model import Difference, Mode, TrialRequest, Verdict
+from fullgraph.fix.trials.judge_probes import failed_probes
 from fullgraph.fix.trials.runner import Part, is_repeated, outcome_file, reference_of, verdict_file
 from fullgraph.model.fix_kinds import Safety
 from fullgraph.outcomes.compare import compare_outcomes
@@ -34,6 +35,8 @@ def judge(part: Part, request: TrialRequest) -> Verdict:
     """Return how the outcomes of one part of a trial differ from the original program's."""
     if request.task == "reference":
         return _judge_reference(reference_of(part))
+    if request.task == "probe":
+        return Verdict(failed_probes=failed_probes(part, request))
     if request.task != "trial":
         return Verdict()
     verdict = _Judge(part, request).verdict()
@@ -166,7 +169,8 @@ def write_verdict(part: Part, request: TrialRequest) -> None:
     """Judge a part of a trial and write the verdict to its folder."""
     try:
         verdict = judge(part, request)
-    except (OSError, KeyError, RuntimeError, TypeError) as error:
+    except Exception as error:
+        # Whatever is wrong with the files, what they say was not verified.
         verdict = Verdict(error=f"the outcomes cannot be compared: {error!r}")
     verdict_file(part).write_bytes(json.encode(verdict))
 

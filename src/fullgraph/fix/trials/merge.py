@@ -31,6 +31,7 @@ def with_verdict(result: TrialResult, verdict: Verdict) -> TrialResult:
         zero_gradients=verdict.zero_gradients,
         samples=replace(result.samples, raising=verdict.raising),
         varying=verdict.varying,
+        failed_probes=verdict.failed_probes,
         error=verdict.error,
         also=result.also and verdict.also and with_verdict(result.also, verdict.also),
     )
@@ -54,6 +55,7 @@ def merged_results(parts: Sequence[TrialResult]) -> TrialResult:
         zero_gradients=max(part.zero_gradients for part in parts),
         samples=reduce(_added_samples, (part.samples for part in parts)),
         recompiled=sum(part.recompiled for part in parts),
+        value_compiles=max(part.value_compiles for part in parts),
         varied_sites=max(part.varied_sites for part in parts),
         guards=_merged_guards(guard for part in parts for guard in part.guards),
         unreached=reduce(_unreached_by_both, (part.unreached for part in parts)),
@@ -97,7 +99,9 @@ def _added_samples(one: Samples, other: Samples) -> Samples:
 
 
 def _added_probes(one: ProbesRun, other: ProbesRun) -> ProbesRun:
-    return ProbesRun(one.eager + other.eager, one.compiled + other.compiled)
+    names = dict.fromkeys((*one.backends, *other.backends))
+    backends = {name: one.backends.get(name, 0) + other.backends.get(name, 0) for name in names}
+    return ProbesRun(one.eager + other.eager, one.compiled + other.compiled, backends)
 
 
 def _unreached_by_both(one: _Lines, other: _Lines) -> _Lines:

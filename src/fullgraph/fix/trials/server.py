@@ -51,6 +51,7 @@ def main(arguments: list[str]) -> None:
     recorder = CheckpointRecorder(checkpoints=checkpoints)
     checkpoints.stop_recording = recorder.stop
     program = record_program(target, recorder)
+    recorder.values.save(Path(folder))
     _serve(program, recorder, Server(recorder, checkpoints, judge, Path(folder), *pipes))
     checkpoints.end()
     # The program's threads and exit handlers must not run.

@@ -41,6 +41,13 @@ class SideCoverage:
     recorded: set[Side] = field(default_factory=set)
     unreached: tuple[UnreachedSide, ...] = ()
 
+    def excluding(self) -> Iterator[tuple[Side, str]]:
+        """Yield each side with the sentence that excludes it."""
+        for number in range(len(self.tests)):
+            for is_true in (True, False):
+                side = Side(number, is_true)
+                yield side, self.assumption(side)
+
     def assumption(self, side: Side) -> str:
         """Return the sentence that excludes a side."""
         _, test = self.tests[side.test]
@@ -60,6 +67,7 @@ def cover_sides(
     recorded: _Runs,
     probes: _Runs,
     *,
+    helpers: _Runs,
     compiled: set[str],
     most_calls: int,
 ) -> SideCoverage:
@@ -86,6 +94,8 @@ def cover_sides(
     try:
         with observer.observing(observing):
             _cover(coverage, observer, search, recorded, probes, compiled)
+            for probe in helpers:
+                coverage.sides[probe.name] = observe(probe, observer)
     except FixError:
         # Without observing, it is not known that any side runs.
         everything = (Side(n, each) for n in range(len(coverage.tests)) for each in (True, False))

@@ -231,8 +231,7 @@ def verification_line(facts: Verification) -> str:
         return f"failed: {facts.problems[0]}"
     parts = [f"{_calls(facts)}, outputs equal (largest difference {facts.largest_difference:.2g})"]
     if facts.probes:
-        compiled = f", {facts.compiled_probes} of them compiled" if facts.compiled_probes else ""
-        parts.append(f"{facts.probes} probes of other properties{compiled}")
+        parts.append(f"{facts.probes} probes of other properties{_compiled_probes(facts)}")
     else:
         # A setting of a program whose calls are expensive is safe only as far as was verified.
         parts.append("no probes of other properties")
@@ -247,6 +246,12 @@ def verification_line(facts: Verification) -> str:
         parts.append(f"{facts.varied_sites} break {word} with varied inputs")
     parts.append("no new recompilation" if not facts.recompilations else "repeated calls recompile")
     return ", ".join(parts)
+
+
+def _compiled_probes(facts: Verification) -> str:
+    """Return how many probes ran compiled, with which backends."""
+    ran = [f"{number} with {backend}" for backend, number in facts.probe_backends.items() if number]
+    return f" ({', '.join(ran)})" if ran else " (none compiled)"
 
 
 def _calls(facts: Verification) -> str:

@@ -12,6 +12,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from fullgraph.fix.record.recorder import CallContext, RecordedCall, clone_inputs
+from fullgraph.fix.trials.outcome import Around
 from fullgraph.fix.trials.samples import state_restored
 
 TensorChange = Callable[[torch.Tensor], torch.Tensor]
@@ -46,6 +47,10 @@ class Probe:
     state: dict[str, torch.Tensor] = field(default_factory=dict)
     # Constants and attributes with other values.
     names: tuple[NamedValue, ...] = ()
+    # What is called instead of the function, given the function.
+    around: Around | None = None
+    # The changed function that is called instead of a compiled one; empty for others.
+    helper: str = ""
     # The names of the two probes whose changes it combines; empty for others.
     combines: tuple[str, ...] = ()
 
@@ -55,6 +60,8 @@ def applied(probe: Probe) -> Iterator[None]:
     """Change for a block what a probe changes besides the arguments of its call."""
     target = probe.call.target
     before = [(space, name, space[name]) for space, name, _ in probe.names]
+    # Before the call, so that this is what is restored.
+    named = target.named
     with state_restored(target):
         if probe.training is not None and target.state is not None:
             target.state.train(probe.training)
@@ -70,6 +77,7 @@ def applied(probe: Probe) -> Iterator[None]:
         finally:
             for space, name, old in before:
                 space[name] = old
+            named.restore()
 
 
 @dataclass(frozen=True)

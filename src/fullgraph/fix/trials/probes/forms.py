@@ -1,11 +1,10 @@
-"""Probes of the form of arguments: flags, numbers, arrays, and tensors that share memory."""
+"""Probes of the form of arguments: flags, numbers, arrays, keywords, defaults."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import torch
@@ -17,7 +16,6 @@ from fullgraph.fix.trials.probes._probe import (
     arguments_of,
     tensors_of,
     with_value,
-    with_values,
 )
 
 IS_METADATA = True
@@ -34,7 +32,6 @@ def probes(call: RecordedCall) -> Iterator[Probe]:
             changed = replace(call, kwargs={**call.kwargs, name: value})
             yield _for_value(name, default, value, changed)
     yield from _other_forms(call)
-    yield from _sharing(call)
 
 
 def _for_value(name: str, old: Any, new: Any, changed: RecordedCall) -> Probe:
@@ -90,18 +87,3 @@ def _must_be_tensor(call: RecordedCall, argument: Argument) -> bool:
 
 def _for_form(argument: Argument, form: str, changed: RecordedCall) -> Probe:
     return Probe(f"`{argument.name}` is {form}", f"`{argument.name}` is a tensor", changed)
-
-
-def _sharing(call: RecordedCall) -> Iterator[Probe]:
-    tensors = tensors_of(call)
-    for one, other in combinations(tensors, 2):
-        alike = (one.value.shape, one.value.dtype) == (other.value.shape, other.value.dtype)
-        if alike:
-            changed = _with_same(call, one, other)
-            names = f"`{one.name}` and `{other.name}`"
-            yield Probe(f"{names} are one tensor", f"{names} share no memory", changed)
-
-
-def _with_same(call: RecordedCall, one: Argument, other: Argument) -> RecordedCall:
-    same = one.value.detach().clone().requires_grad_(one.value.requires_grad)
-    return with_values(call, {one.index: same, other.index: same})

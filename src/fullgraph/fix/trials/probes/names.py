@@ -1,4 +1,4 @@
-"""Probes of names: constants of the module, and numbers and flags of the object that is called.
+"""Probes of names: constants of modules, and numbers and flags of the objects that are called.
 
 Other files may set them, or a test. Dynamo guards on their values.
 """
@@ -16,35 +16,41 @@ from fullgraph.fix.record.recorder import RecordedCall
 from fullgraph.fix.trials.probes._probe import NamedValue, Probe
 
 IS_METADATA = False
-_MOST = 6
+_MOST_CONSTANTS = 6
+_MOST_ATTRIBUTES = 6
 _PLAIN = (bool, int, float, str)
+_Place = tuple[str, dict[str, Any], str]
 
 
 def probes(call: RecordedCall) -> Iterator[Probe]:
     """Yield calls in which one constant or attribute has another value."""
-    function = _function_of(call)
-    if function is None:
-        return
-    space = function.__globals__
-    used = _names_used(function.__code__)
-    constants = [name for name in space if name in used and not name.startswith("__")]
-    yield from _changed(call, "", space, constants)
-    owner = getattr(call.target.original, "__self__", call.target.original)
-    if owner is not function and hasattr(owner, "__dict__"):
-        # `training` has a probe of its own.
-        names = [name for name in vars(owner) if name in used and name != "training"]
-        yield from _changed(call, "self.", vars(owner), names)
+    yield from _changed(call, call.target.named.dictionaries(), _MOST_CONSTANTS)
+    yield from _changed(call, _attributes(call), _MOST_ATTRIBUTES)
 
 
-def _changed(
-    call: RecordedCall, prefix: str, space: dict[str, Any], names: list[str]
-) -> Iterator[Probe]:
-    plain = [name for name in names if type(space[name]) in _PLAIN]
-    for name in plain[:_MOST]:
+def _attributes(call: RecordedCall) -> Iterator[_Place]:
+    """Yield the attributes of the module and its parts that their `forward` reads."""
+    module = call.target.module
+    for name, part in module.named_modules() if module is not None else ():
+        forward = type(part).forward
+        if not isinstance(forward, FunctionType) or _is_of_torch(part):
+            continue
+        used = _names_used(forward.__code__)
+        for attribute in vars(part):
+            # `training` has a probe of its own.
+            if attribute in used and attribute != "training":
+                yield f"self.{f'{name}.' if name else ''}{attribute}", vars(part), attribute
+
+
+def _is_of_torch(module: torch.nn.Module) -> bool:
+    return type(module).__module__.startswith("torch.")
+
+
+def _changed(call: RecordedCall, places: Iterator[_Place], most: int) -> Iterator[Probe]:
+    found = [place for place in places if type(place[1].get(place[2])) in _PLAIN]
+    for label, space, name in found[:most]:
         old, new = space[name], _other(space[name])
-        probe = Probe(
-            f"`{prefix}{name}` is {new!r}", f"`{prefix}{name}` is {old!r}", call, compiled=True
-        )
+        probe = Probe(f"`{label}` is {new!r}", f"`{label}` is {old!r}", call, compiled=True)
         yield replace(probe, names=(NamedValue(space, name, new),))
 
 
@@ -52,14 +58,6 @@ def _other(value: Any) -> Any:
     if isinstance(value, bool):
         return not value
     return f"{value}_" if isinstance(value, str) else value * 2 + 1
-
-
-def _function_of(call: RecordedCall) -> FunctionType | None:
-    function = call.target.original
-    if isinstance(function, torch.nn.Module):
-        function = type(function).forward
-    function = getattr(function, "__func__", function)
-    return function if isinstance(function, FunctionType) else None
 
 
 def _names_used(code: CodeType) -> set[str]:

@@ -29,6 +29,7 @@ def probes(call: RecordedCall) -> Iterator[Probe]:
         ("`{name}` is part of a larger tensor", "`{name}` is contiguous", _strided),
         ("`{name}` is channels-last", "`{name}` is contiguous", _channels_last),
         ("`{name}` is expanded", "no elements of `{name}` share memory", _expanded),
+        ("rows of `{name}` overlap", "no elements of `{name}` share memory", _overlapping),
     ):
         compiled = change in (_transposed, _expanded)
         yield from probe_each(call, tensors, what, assumption, change, compiled=compiled)
@@ -109,3 +110,10 @@ def _expanded(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.shape[0] < 2:
         raise ValueError("it has one row")
     return tensor.detach()[:1].clone().expand_as(tensor)
+
+
+def _overlapping(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.dim() < 2 or tensor.shape[0] < 2 or tensor.numel() < 4:
+        raise ValueError("it has too few rows")
+    memory = tensor.detach().clone(memory_format=torch.contiguous_format)
+    return memory.as_strided(memory.shape, (1, *memory.stride()[1:]))
