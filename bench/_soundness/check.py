@@ -7,10 +7,9 @@ import signal
 import tempfile
 import time
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
 import torch
 
 from bench._soundness.compare import Compared, Difference, compare_all
@@ -18,11 +17,10 @@ from bench._soundness.fixed import FixedProgram, fix_program
 from bench._soundness.inputs import inputs_of
 from bench._soundness.observe import constants_of
 from bench._soundness.program import Program
-from bench._soundness.records import Found, Record
+from bench._soundness.records import Found, Record, append, records_in
 from bench._soundness.shrink import shrink
 
-# The CPU seconds after which a program is given up, and the wall time after which it is killed.
-_MOST_CPU = 120
+# The seconds after which a program that hangs is killed.
 _MOST_WALL = 900
 _GRADES = ("safe", "changes", "assumes", "unverified")
 
@@ -74,30 +72,45 @@ def _shrunk(program: Program, fixed: FixedProgram, difference: Difference) -> Fo
     return Found(left.mode, left.problem, small.text, text, left.given.source())
 
 
-def checked_in_fork(program: Program, *, inputs: int, compiled: int) -> Record:
-    """Check a program in a fork of this process, so that nothing of it is left."""
+def checked_in_fork(programs: Sequence[Program], *, inputs: int, compiled: int) -> Iterator[Record]:
+    """Check programs in a fork of this process; if one ends it, the others get a fork of their own.
+
+    What a fork writes is copied, which takes as long as a program, so several share one.
+    """
+    left = list(programs)
+    while left:
+        found, error = _records_of_fork(left, inputs=inputs, compiled=compiled)
+        yield from found
+        left = left[len(found) :]
+        if left and error:
+            yield Record(left[0].seed, left[0].fixer, "failed", details=(error,))
+            left = left[1:]
+
+
+def _records_of_fork(
+    programs: Sequence[Program], *, inputs: int, compiled: int
+) -> tuple[list[Record], str]:
+    """Return the records of the programs before one that ends the fork, and why it ended."""
     with tempfile.TemporaryDirectory() as name:
-        output = Path(name) / "record.json"
+        folder = Path(name)
         child = os.fork()
         if child == 0:
-            code = 1
             try:
                 torch.set_num_threads(1)
-                signal.alarm(_MOST_WALL)
-                _write(checked(program, inputs=inputs, compiled=compiled), output)
-                code = 0
-            except BaseException:
-                (Path(name) / "error").write_text(traceback.format_exc())
+                for program in programs:
+                    # A program that hangs ends its fork.
+                    signal.alarm(_MOST_WALL)
+                    append(folder, _checked_or_failed(program, inputs=inputs, compiled=compiled))
             finally:
-                os._exit(code)
+                os._exit(0)
         _, status = os.waitpid(child, 0)
-        with suppress(FileNotFoundError, msgspec.DecodeError):
-            return msgspec.json.decode(output.read_bytes(), type=Record)
-        error = Path(name) / "error"
-        lines = error.read_text().strip().splitlines() if error.exists() else []
-        reason = lines[-1] if lines else f"the process ended with status {status}"
-        return Record(program.seed, program.fixer, "failed", details=(reason, *lines[-7:-1]))
+        return records_in(folder), f"the process ended with status {status}"
 
 
-def _write(record: Record, file: Path) -> None:
-    file.write_bytes(msgspec.json.encode(record))
+def _checked_or_failed(program: Program, *, inputs: int, compiled: int) -> Record:
+    try:
+        return checked(program, inputs=inputs, compiled=compiled)
+    except Exception as error:
+        where = traceback.format_exc().strip().splitlines()[-6:-1]
+        reason = f"{type(error).__name__}: {error}"
+        return Record(program.seed, program.fixer, "failed", details=(reason, *where))

@@ -12,7 +12,7 @@ from fullgraph.fix.fixers import Fixer, all_fixers
 from fullgraph.fix.model import AcceptedFix, FixPlan, SearchResult
 from fullgraph.fix.runtime.hot_patch import index_functions
 from fullgraph.fix.search.budget import Budget
-from fullgraph.fix.search.grading import Grading, grade_fixes, usable_plan
+from fullgraph.fix.search.grading import FixGrade, Grading, grade_fixes, usable_plan
 from fullgraph.fix.search.search import FixSearch
 from fullgraph.fix.source.edits import apply_edits
 from tests.fix.run_case import LocalTrialRunner, load, recorded
@@ -89,8 +89,7 @@ def _with_usable(
     wanted = [
         fix
         for fix, grade in zip(result.fixes, grading.grades, strict=True)
-        if grade.grade == "safe" or (grade.grade == "changes" and not grade.assumes)
-        if fix.candidate.safety in ("exact", "specialized", *_COMPARED)
+        if _is_compared(fix, grade)
     ]
     plan, why_none = FixPlan(), "no fix is safe"
     if wanted:
@@ -104,6 +103,17 @@ def _with_usable(
     claims = [str(fix.candidate.safety) for fix in wanted if fix.candidate.safety in _COMPARED]
     effects = max(claims, key=_COMPARED.index) if claims else "exact"
     return FixedProgram(text, plan, shown, used, effects)
+
+
+def _is_compared(fix: AcceptedFix, grade: FixGrade) -> bool:
+    """Return whether a fix is right for all generated inputs, if its grade is.
+
+    It is safe, or changes output and exceptions of compiled code only. What a fixer declares, such
+    as that nothing replaces a function of the library, holds for all generated inputs.
+    """
+    if grade.grade == "unverified" or not set(grade.assumes) <= set(fix.candidate.assumes):
+        return False
+    return fix.candidate.safety in ("exact", "specialized", *_COMPARED)
 
 
 def _is_in(fix: AcceptedFix, fixes: list[AcceptedFix]) -> bool:

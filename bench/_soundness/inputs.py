@@ -137,7 +137,7 @@ def _with_change(
     tensors = [each for each in program.arguments if each.is_tensor]
     others = [each for each in program.arguments if not each.is_tensor]
     kinds = ["modes", "protocol", "protocol", "keywords", "seed"]
-    kinds += ["values"] * 5 + ["dtype"] * 3 + ["shape"] * 3 + ["layout"] * 3 + ["grad"] * 3
+    kinds += ["values"] * 9 + ["dtype"] * 3 + ["shape"] * 3 + ["layout"] * 3 + ["grad"] * 3
     kinds += ["form", "all dtypes", "default dtype"]
     kinds += ["number"] * 3 if others else []
     kinds += ["sharing"] * 2 if len(tensors) > 1 else []

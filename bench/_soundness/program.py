@@ -59,4 +59,6 @@ class Shape:
     raises: tuple[str, ...] = ("ValueError", "RuntimeError", "Exception")
     # Whether other functions may call the function.
     callers: bool = True
+    # Whether the function may count its calls.
+    counts: bool = True
     gradients: bool = True

@@ -158,10 +158,9 @@ def _check(rng: random.Random) -> Shape:
             body = [*head, "x = x + 1", f"if {test}:", f"    raise {error}({message})", "h = h * 3"]
         case _:
             body = [*head, f"if {test}:", f"    raise {error}({message})"]
-    tail = rng.choice([["return h * 2"], ["return h"], ["return h, x"], ["h += 1", "return h"]])
+    tail = rng.choice([["return h * 2"], ["return h + x"], ["return h"], ["h += 1", "return h"]])
     return Shape(
-        arguments, [*body, *tail], returns_tensor=tail[-1] != "return h, x",
-        raises=(error, "Exception"),
+        arguments, [*body, *tail],         raises=(error, "Exception"), counts=rng.random() < 0.1,
     )  # fmt: skip
 
 

@@ -11,7 +11,9 @@ from bench._soundness.shapes._pieces import floats, integers, mask, sizes
 def _masks(rng: random.Random) -> Shape:
     shape = sizes(rng, fewest=1)
     rows = rng.random() < 0.3 and len(shape) > 1
-    arguments = [floats("x", shape, rng), floats("y", shape, rng)]
+    alone = rng.random() < 0.7
+    arguments = [floats("x", shape, rng), *([] if alone else [floats("y", shape, rng)])]
+    derived = [rng.choice(["y = x * 2", "y = x.sin()", "y = x - 0.5", "y = x"])] if alone else []
     test = rng.choice(["m = y > 0", "m = x < 0", "m = x != x", "m = y == 0", "given", "m = x >= y"])
     head: list[str] = []
     if test == "given":
@@ -53,7 +55,8 @@ def _masks(rng: random.Random) -> Shape:
         case _:
             body = [*head, out, f"out[m] = {value}"]
     tail = rng.choice([["return out"], ["return out"], ["return out * 2"], ["return out, x"]])
-    return Shape(arguments, [*body, *tail], init=init, returns_tensor=tail != ["return out, x"])
+    body = [*derived, *body, *tail]
+    return Shape(arguments, body, init=init, returns_tensor=tail != ["return out, x"])
 
 
 def _experts(rng: random.Random) -> Shape:

@@ -251,13 +251,13 @@ def _extract(rng: random.Random) -> Shape:
     shape = sizes(rng)
     arguments = [floats("x", shape, rng), number("times", "2")]
     kind = rng.choice(["try", "try", "loop", "with"])
-    change = rng.choice(
-        ["h = h + times", "h = h * 2", "h += times", "h = h / times", "h = h[:times]"]
-    )
+    change = rng.choice(["h = h + times", "h = h * 2", "h += times", "h = h / times", "h = h[:2]"])
     match kind:
         case "try":
-            error = rng.choice(["ValueError", "ZeroDivisionError", "Exception"])
-            block = ["try:", "    time.sleep(0)", f"    {change}", f"except {error}:", "    h = x"]
+            error = rng.choice(["ArithmeticError", "ZeroDivisionError", "Exception"])
+            change = rng.choice(["h = h * (4 // times)", "h += 3 % times"])
+            block = ["try:", "    time.sleep(0)", f"    {change}", f"except {error}:"]
+            block += [rng.choice(["    h = x", "    h = h * 0"])]
         case "loop":
             block = ["for _ in range(times):", "    time.sleep(0)", f"    {change}"]
         case _:
@@ -266,6 +266,7 @@ def _extract(rng: random.Random) -> Shape:
     return Shape(
         arguments, [*prefix(rng), "h = h.sin()", *block, *tail],
         imports=["import time", "import threading"], above=["LOCK = threading.Lock()"],
+        more=[f"torch.randn{shape}, 0"],
         returns_tensor=tail != ["return h, x"],
     )  # fmt: skip
 
