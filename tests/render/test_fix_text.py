@@ -72,6 +72,13 @@ def test_the_calls_of_each_backend_are_shown() -> None:
     assert "with eager and aot_eager, 2 recorded and 0 varied calls with inductor, outputs" in text
 
 
+def test_kinds_of_calls_that_were_not_recorded_are_named() -> None:
+    facts = replace(VERIFICATION, not_recorded={"Model": 1, "step": 3})
+    text = " ".join(text_of(fix_report(FIX, verification=facts)).split())
+    assert "not recorded: 1 more kind of calls of Model, " in text
+    assert "not recorded: 3 more kinds of calls of step" in text
+
+
 def test_fixes_that_failed_verification_are_not_offered() -> None:
     facts = replace(VERIFICATION, problems=("outputs: other values",))
     text = text_of(fix_report(FIX, verification=facts))

@@ -133,6 +133,8 @@ class TrialRequest(Struct, frozen=True):
     also: str = ""
     # Whether compiled code is called with varied inputs as well; eager mode always is.
     varied: bool = True
+    # No further varied inputs are run when so many break sites were met with them; 0: all are run.
+    enough_sites: int = 0
     # The least safe level that the plan's fixes claim; it decides which output may differ.
     safety: Safety = "exact"
     lines: dict[str, tuple[int, ...]] = {}

@@ -135,7 +135,8 @@ class FixSession:
 
     def _report(self, result: SearchResult, grading: Grading) -> FixReport:
         seconds = time.monotonic() - self._started
-        return build_report(result, grading=grading, seconds=seconds)
+        not_recorded = self._runner.recorded.not_kept
+        return build_report(result, grading=grading, seconds=seconds, not_recorded=not_recorded)
 
     def measure(self, outcome: FixOutcome) -> FixOutcome:
         """Measure how much faster a call is with the plan; without fixes there is nothing to do."""

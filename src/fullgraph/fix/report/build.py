@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -43,9 +44,11 @@ def build_report(
     *,
     grading: Grading,
     seconds: float,
+    not_recorded: Mapping[str, int] = MappingProxyType({}),
 ) -> FixReport:
     """Return the report of a search, before anything is measured."""
     problems = tuple(_problems(result))
+    verification = _verification(result, grading, problems)
     return FixReport(
         format=FIX_FORMAT,
         summary=_summary(result, verified=not problems),
@@ -56,7 +59,7 @@ def build_report(
         ),
         settings=result.plan.settings,
         guards=result.final.guards,
-        verification=_verification(result, grading, problems),
+        verification=replace(verification, not_recorded=dict(not_recorded)),
         diff=plan_diff(result.plan),
         out_of_time=result.out_of_time,
         seconds=round(seconds, 1),

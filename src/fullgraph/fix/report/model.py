@@ -147,6 +147,8 @@ class Verification(Struct, frozen=True):
     speedup_high: float | None = None
     speed_unknown: str = ""
     calls: tuple[CallsRun, ...] = ()
+    # Compiled functions with kinds of calls that were not recorded, each with how many.
+    not_recorded: dict[str, int] = {}
 
     @property
     def is_slower(self) -> bool:

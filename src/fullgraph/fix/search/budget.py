@@ -34,4 +34,5 @@ class Budget:
         return self.spent >= self.seconds
 
     def __str__(self) -> str:
-        return f"{self.spent:.0f} of {self.seconds:.0f} s of CPU time"
+        left = max(self.seconds - self.spent, 0.0)
+        return f"{left:.0f} of {self.seconds:.0f} s of CPU time left"

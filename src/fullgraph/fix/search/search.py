@@ -353,10 +353,12 @@ class FixSearch:
         titles = list(dict.fromkeys(each.title for each in candidates))
         more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
         number = f"{len(candidates)} candidates: " if len(candidates) > 1 else ""
-        left = len(self._state.causes)
+        left, known = len(self._state.causes), self._state.baseline.report
+        total = max(left, len(known.causes) if known is not None else 0)
+        causes = "cause" if total == 1 else "causes"
         return (
-            f"trying {number}{titles[0]}{more} · {left} root {'cause' if left == 1 else 'causes'} "
-            f"left · {self._budget}"
+            f"trying {number}{titles[0]}{more} · {left} of {total} root {causes} left · "
+            f"{self._budget}"
         )
 
     def _run(self, fixes: Sequence[AcceptedFix]) -> TrialResult:

@@ -240,8 +240,12 @@ class CompiledCalls:
 
     def run_varied(self) -> int:
         """Make the calls with varied inputs; return the number of break sites met."""
+        enough = self._request.enough_sites
         with Watch() as watch:
-            self._run(list(_varied_steps(self._samples)))
+            for step in _varied_steps(self._samples):
+                self._run([step])
+                if enough and watch.summary.sites >= enough:
+                    break
         return watch.summary.sites
 
     def _compiles_for(self, values: InputValues) -> int:

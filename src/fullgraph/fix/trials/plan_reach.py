@@ -30,6 +30,7 @@ from fullgraph.fix.source.text import read_source, source_line
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probes import Probe
 from fullgraph.fix.trials.probes._probe import applied
+from fullgraph.fix.trials.probes.values import ALL_REQUIRE_GRADIENTS
 from fullgraph.fix.trials.samples import Sample, call_restored
 
 # Settings that only concern operators whose results depend on the values in tensors.
@@ -61,13 +62,17 @@ def without_redundant(
         known |= seen
     found = []
     for probe in probes:
-        if probe.compiled and probe.is_metadata:
+        if probe.compiled and _changes_metadata(probe):
             with applied(probe), reach.watched() as seen:
                 run_call(probe.call, probe.call.target.original, probe.call.target, probe.computed)
             probe = replace(probe, compiled=not seen <= known)
             known |= seen
         found.append(probe)
     return found
+
+
+def _changes_metadata(probe: Probe) -> bool:
+    return probe.is_metadata or probe.name.endswith(ALL_REQUIRE_GRADIENTS)
 
 
 class PlanReach:

@@ -175,11 +175,13 @@ class Server:
             if part.call in self._by_call:
                 self._by_call[part.call].start(request, part)
                 continue
-            recorder = self._recorder.only(self._calls_here(request))
             if self.can_fork:
+                recorder = self._recorder.only(self._calls_here(request))
                 self._children.start(request, recorder, part)
-            else:
-                self._execute_here(request, recorder, part)
+                continue
+            # Each call compiles by itself, as it does at a checkpoint.
+            mine = [each for each in self._recorder.calls if part.call in (0, each.number)]
+            self._execute_here(request, self._recorder.only(mine), part)
 
     def _parts_of(self, request: TrialRequest) -> list[Part]:
         folder = str(self._folder)
@@ -191,7 +193,8 @@ class Server:
             way = (id(call.target), call.path)
             is_new, wanted = way not in seen, not request.calls or call.number in request.calls
             seen.add(way)
-            if call.number in self._by_call and wanted and (is_new or request.task not in _BY_WAY):
+            is_apart = call.number in self._by_call or not self.can_fork
+            if is_apart and wanted and (is_new or request.task not in _BY_WAY):
                 parts.append(Part(folder, request.number, call.number, varies=is_new))
         if self._calls_here(request):
             parts.append(Part(folder, request.number))
@@ -201,7 +204,7 @@ class Server:
         """Return the calls of a request that have no checkpoint."""
         if request.task in _TOGETHER:
             return self._recorder.calls
-        if request.calls and 0 not in request.calls:
+        if not self.can_fork or (request.calls and 0 not in request.calls):
             return []
         return [call for call in self._recorder.calls if call.number not in self._by_call]
 

@@ -245,6 +245,10 @@ def verification_line(facts: Verification) -> str:
         word = "site" if facts.varied_sites == 1 else "sites"
         parts.append(f"{facts.varied_sites} break {word} with varied inputs")
     parts.append("no new recompilation" if not facts.recompilations else "repeated calls recompile")
+    parts += [
+        f"not recorded: {number} more {'kind' if number == 1 else 'kinds'} of calls of {name}"
+        for name, number in facts.not_recorded.items()
+    ]
     return ", ".join(parts)
 
 
