@@ -227,12 +227,25 @@ class Copy:
         tests = choose_tests(mutant.file, self._folder)
         fixer = fixer_of(mutant.file)
         if fixer is not None:
-            found = self.run_tests([mutant], [*tests, "-k", fixer, "--maxfail=1"], LIMIT_CLOSEST)
+            found = self.run_confirmed(mutant, [*tests, "-k", fixer])
             if found.outcome in CAUGHT:
                 return found
         whole = WHOLE.get(package_of(mutant.file), [])
-        closest = dict.fromkeys([*whole, *tests[:CLOSEST]])
-        return self.run_tests([mutant], [*closest, "--maxfail=1"], LIMIT_CLOSEST)
+        return self.run_confirmed(mutant, [*dict.fromkeys([*whole, *tests[:CLOSEST]])])
+
+    def run_confirmed(self, mutant: Mutant, arguments: list[str]) -> Outcome:
+        """Run tests until one fails, and that one again, alone.
+
+        These files never run together otherwise: a test may fail because of those before it.
+        """
+        arguments = [*arguments, "--maxfail=1"]
+        with tempfile.TemporaryDirectory(prefix="fullgraph-failed-") as folder:
+            arguments += ["-o", f"cache_dir={folder}"]
+            found = self.run_tests([mutant], arguments, LIMIT_CLOSEST)
+            if found.outcome == "caught" and found.failed:
+                again = ["--last-failed", "--last-failed-no-failures=none"]
+                found = self.run_tests([mutant], [*arguments, *again], LIMIT_CLOSEST)
+        return found
 
     def run_package(self, mutants: list[Mutant], package: str) -> Outcome:
         """Run all tests of a package with several mutants of it at once."""
@@ -242,7 +255,7 @@ class Copy:
     def run_tests(self, mutants: list[Mutant], arguments: list[str], limit: float) -> Outcome:
         """Return the outcome of a run of pytest, and the names of the tests that failed."""
         command = [sys.executable, "-m", "pytest", "-q", "-n", str(self._workers),
-                   "-p", "no:cacheprovider", "--no-header", "--tb=no", *arguments]  # fmt: skip
+                   "--no-header", "--tb=no", *arguments]  # fmt: skip
         paths = os.pathsep.join([str(self._folder / "src"), str(self._folder)])
         environment = {**os.environ, "PYTHONPATH": paths}
         with self._mutated(mutants):

@@ -125,6 +125,25 @@ def test_a_module_that_cannot_be_imported_is_noticed(tmp_path: Path) -> None:
     assert (tmp_path / "src" / "m.py").read_text() == "a = 1\nb = 1 // a\n"
 
 
+def test_a_test_that_fails_because_of_the_tests_before_it_notices_nothing(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "m.py").write_text("a = 1\n")
+    (tmp_path / "test_a.py").write_text("import m\ndef test_a(): m.left_over = True\n")
+    (tmp_path / "test_b.py").write_text(
+        "import m\n"
+        "def test_order(): assert not hasattr(m, 'left_over')\n"
+        "def test_value(): assert m.a in (1, 2)\n"
+    )
+    copy = Copy(tmp_path, 0)
+    tests = ["test_a.py", "test_b.py"]
+    unnoticed = Mutant("m", "src/m.py", 1, "constant", 4, 5, "1", "2")
+    assert copy.run_tests([unnoticed], tests, 60).failed == ["test_b.py::test_order"]
+    assert copy.run_confirmed(unnoticed, tests).outcome == "survived"
+    noticed = Mutant("m", "src/m.py", 1, "constant", 4, 5, "1", "3")
+    found = copy.run_confirmed(noticed, tests[::-1])
+    assert found == Outcome("caught", ["test_b.py::test_value"])
+
+
 def test_helpers_of_a_fixer_belong_to_the_fixer() -> None:
     assert fixer_of("src/fullgraph/fix/fixers/masks_to_where/rewrite.py") == "masks_to_where"
     assert fixer_of("src/fullgraph/fix/fixers/_output_calls.py") is None

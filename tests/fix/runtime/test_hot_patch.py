@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fullgraph.fix.model import FixError
+from fullgraph.fix.runtime import hot_patch
 from fullgraph.fix.runtime.hot_patch import index_functions, patch_functions
 from fullgraph.fix.source.edits import Edit, FileEdits
 
@@ -151,8 +152,12 @@ def test_a_file_that_nothing_has_loaded_is_refused(tmp_path: Path) -> None:
         patch_functions([rewritten(str(file), "def f(): return 2\n")])
 
 
-def test_functions_are_found_whatever_the_garbage_collector_knows(module: Any) -> None:
+def test_functions_are_found_whatever_the_garbage_collector_knows(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A program may call gc.freeze(), and an index is built before a process is forked."""
+    # Other tests of this process may have built one.
+    monkeypatch.setattr(hot_patch, "_indexed", {})
     before = results(module)
     new = SOURCE.replace("old", "new")
     gc.freeze()
