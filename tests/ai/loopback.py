@@ -163,11 +163,11 @@ class Loopback:
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
 
-            def do_POST(self) -> None:  # noqa: N802
+            def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 self._answer(json.loads(body or b"{}"))
 
-            def do_GET(self) -> None:  # noqa: N802
+            def do_GET(self) -> None:
                 self._answer({})
 
             def _answer(self, body: dict[str, Any]) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from fullgraph.ai.errors import NoAnswerError, NotReachableError, SetupError
+from fullgraph.ai.escapes import without_escapes
+from fullgraph.ai.keys import configured_values
+from fullgraph.ai.masking import mask_secrets
 from fullgraph.ai.prices import Price, price_of
 from fullgraph.ai.protocol import LanguageModel, OnText, Prompt, Reply, TryAgainError
 from fullgraph.ai.selection import Selection
+from fullgraph.terminal import one_line
 
 TRIES = 3
 # Seconds: the longest wait that a provider may ask for, and the waits if it asks for none.
@@ -19,8 +23,7 @@ LONGEST_WAIT = 30.0
 _WAITS = (1.0, 4.0)
 # A token is at least so many bytes of text, on average over a prompt; more tokens than real ones.
 _BYTES_PER_TOKEN = 2.5
-
-Sleep = Callable[[float], Awaitable[None]]
+_LONGEST_REASON = 300
 
 
 class Limits(Struct, frozen=True):
@@ -70,12 +73,10 @@ class Questions:
         open_model: Callable[[Selection], LanguageModel],
         limits: Limits,
         notify: Callable[[str], None] = lambda line: None,
-        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._selection = selection
         self._limits = limits
         self._notify = notify
-        self._sleep = sleep
         self._price = price_of(selection)
         self._requests = 0
         # Before the package of the provider is imported, which takes a second.
@@ -151,13 +152,14 @@ class Questions:
                 raise NotReachableError(f"{failure}; {TRIES} tries failed")
             seconds = _WAITS[number - 1] if wait is None else wait
             self._notify(f"{failure}; trying again in {seconds:g} s")
-            await self._sleep(seconds)
+            await pause(seconds)
         raise AssertionError("unreachable")
 
     def _require_complete(self, reply: Reply) -> None:
         name = self._selection.model
         if reply.ended == "refused":
-            why = f": {reply.why}" if reply.why else ""
+            said = one_line(without_escapes(mask_secrets(reply.why, configured_values())))
+            why = f": {said[:_LONGEST_REASON]}" if said else ""
             raise NoAnswerError(f"{name} refused to answer{why}")
         if reply.ended == "length":
             raise NoAnswerError(
@@ -191,6 +193,11 @@ class Questions:
                 f"the answer could cost up to ${most:.4f}{already}, more than --max-cost "
                 f"{limit:g}; lower --max-tokens, or raise --max-cost"
             )
+
+
+async def pause(seconds: float) -> None:
+    """Wait before another try."""
+    await asyncio.sleep(seconds)
 
 
 def _duration(seconds: float) -> str:

@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from fullgraph.ai.errors import NotReachableError
+
 
 class Prompt(Struct, frozen=True):
     """All that is sent: instructions, data, and the form of the answer as a JSON schema."""
@@ -62,3 +64,7 @@ class TryAgainError(Exception):
         super().__init__(failure)
         self.failure = failure
         self.wait = wait
+
+    def as_error(self) -> NotReachableError:
+        """Return the error for those who do not try again."""
+        return NotReachableError(self.failure)

@@ -60,7 +60,7 @@ class Selection(Struct, frozen=True):
 
 def select(given: str | None, environment: Mapping[str, str] = os.environ) -> Selection:
     """Return the model to ask; SetupError says what to set if there is none, or no key."""
-    model = model_name(given or environment.get(MODEL_VARIABLE, ""))
+    model = model_name(chosen_text(given, environment))
     provider = provider_named(model.provider, environment)
     if not provider.is_configured:
         keys = " or ".join(KEY_VARIABLES[model.provider])
@@ -69,6 +69,11 @@ def select(given: str | None, environment: Mapping[str, str] = os.environ) -> Se
             f"{ADDRESS_VARIABLES[model.provider]} for a server that needs no key"
         )
     return Selection(model, provider)
+
+
+def chosen_text(given: str | None, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the chosen model as the user writes it; empty if none is chosen."""
+    return given if given is not None else environment.get(MODEL_VARIABLE, "").strip()
 
 
 def model_name(text: str) -> ModelName:

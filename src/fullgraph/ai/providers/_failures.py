@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 from pydantic_ai.exceptions import (
@@ -22,6 +21,7 @@ from pydantic_ai.exceptions import (
 )
 
 from fullgraph.ai.errors import AiError, NoAnswerError, NotReachableError, SetupError
+from fullgraph.ai.escapes import without_escapes
 from fullgraph.ai.keys import KEY_VARIABLES, configured_values
 from fullgraph.ai.masking import mask_secrets
 from fullgraph.ai.protocol import TryAgainError
@@ -159,7 +159,7 @@ def _message_in(body: object) -> str:
 
 
 def _short(text: str) -> str:
-    text = one_line(mask_secrets(re.sub(r"\s+", " ", text), configured_values()))
+    text = one_line(without_escapes(mask_secrets(text, configured_values())))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -44,7 +44,7 @@ class WatchedHttp:
         kind = response.headers.get("content-type", "")
         if response.status_code != 200:
             return
-        if "event-stream" in kind:
+        if "event-stream" in kind and self.expects_stream:
             stream = response.stream
             assert isinstance(stream, httpx2.AsyncByteStream)
             response.stream = _WatchedStream(stream, self)
