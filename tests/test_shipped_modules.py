@@ -6,6 +6,8 @@ import grimp
 
 # A package finds the modules in these folders by itself.
 DISCOVERED = (
+    "fullgraph.ai.checks.",
+    "fullgraph.ai.providers.",
     "fullgraph.capture.measures.",
     "fullgraph.catalog.entries.",
     "fullgraph.commands.",

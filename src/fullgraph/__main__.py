@@ -1,4 +1,4 @@
-"""Command-line entry point: prints an error as one line and exits with code 2."""
+"""Command-line entry point: prints an error as one line and exits with its code, mostly 2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def main() -> None:
         cli(prog_name="fullgraph")
     except FullgraphError as error:
         print(f"fullgraph: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class FullgraphError(Exception):
-    """Bad input or a missing prerequisite; the command line prints it and exits with code 2."""
+    """Bad input or a missing prerequisite. The command line prints it and exits with the code."""
+
+    exit_code = 2
 
 
 class SessionError(FullgraphError):

@@ -51,13 +51,18 @@ def prepare_session(folder: Path) -> Path:
 
 def last_session() -> Path:
     """Return the folder of the newest session; SessionError if there is none."""
-    found = _newest_first(sessions_folders())
+    found = kept_sessions()
     if not found:
         raise SessionError(
             "there is no earlier run to report on: start one with fullgraph run SCRIPT, or name a "
             "session file"
         )
     return found[0]
+
+
+def kept_sessions() -> list[Path]:
+    """Return the folders of all sessions, the newest first."""
+    return _newest_first(sessions_folders())
 
 
 def _newest_first(folders: list[Path]) -> list[Path]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from fullgraph.commands._ai import ends_with_130, explain_options, refuse_without_ai
 from fullgraph.commands._output import deliver, format_option
 
 if TYPE_CHECKING:
@@ -18,17 +19,37 @@ if TYPE_CHECKING:
 _LONGEST = 4_000_000
 
 
+# What only `--ai` uses.
+_WITH_MODEL = (
+    "model", "session", "show_prompt", "no_source", "output", "timeout", "max_tokens", "max_cost",
+)  # fmt: skip
+
+
 @click.command()
-@format_option("entry", "matches", "category", "categories", "fixer")
+@format_option("entry", "matches", "category", "categories", "fixer", "explanation")
+@explain_options
 @click.argument("what", nargs=-1, metavar="[ID | CATEGORY | FIXER | TEXT | -]")
-def command(what: tuple[str, ...], format_: str) -> None:
+@click.pass_context
+def command(
+    context: click.Context, /, what: tuple[str, ...], format_: str, with_model: bool, **options: Any
+) -> None:
     """Explain a graph break: what it is, why it happens, and how to fix it.
 
     Takes an id (GB0124), a category (data-dependent), a fixer of fullgraph fix (branch_to_where),
     or any text of torch: an error message, a log, a part of one, or the URL of a page. Text can
     also be piped in. Without an argument, the categories are listed.
+
+    With --ai, a language model explains the break at FILE:LINE of a program that was captured with
+    fullgraph run, an id or a message. What it claims is checked as far as possible.
     """
     text = _given(what)
+    if with_model:
+        from fullgraph.commands._ai import explain_with_model
+
+        with ends_with_130():
+            explain_with_model(text, format_=format_, **options)
+        return
+    refuse_without_ai(context, _WITH_MODEL)
     if not text.strip():
         deliver("categories", _counted_categories(), format_)
         return

@@ -1,0 +1,34 @@
+"""Anthropic's Messages API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+from anthropic import AsyncAnthropic
+from pydantic_ai.models import Model
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+
+from fullgraph.ai.providers._pydantic import NO_KEY
+from fullgraph.ai.selection import Provider, Selection
+
+
+def model(selection: Selection, http: httpx2.AsyncClient) -> Model[Any]:
+    """Return the model; its client does not retry."""
+    provider = AnthropicProvider(anthropic_client=_client(selection.provider, http))
+    return AnthropicModel(selection.model.name, provider=provider)
+
+
+async def names(provider: Provider, http: httpx2.AsyncClient) -> list[str]:
+    """Return the names of the models that the provider offers."""
+    return [each.id for each in (await _client(provider, http).models.list()).data]
+
+
+def _client(provider: Provider, http: httpx2.AsyncClient) -> AsyncAnthropic:
+    return AsyncAnthropic(
+        api_key=provider.key.value if provider.key else NO_KEY,
+        base_url=provider.address,
+        max_retries=0,
+        http_client=http,
+    )

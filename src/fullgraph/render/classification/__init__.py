@@ -1,0 +1,1 @@
+"""A model's categories next to ours: `ai.classify.Comparison`."""

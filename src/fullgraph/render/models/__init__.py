@@ -1,0 +1,1 @@
+"""Which models are configured, and whether they answer: `ai.reachability.Reachability`."""
