@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
+from fullgraph.fix.confinement import Confinement
 from fullgraph.fix.source.edits import FileEdits, combine_edits
 from fullgraph.model.events import Frame
 from fullgraph.model.fix_kinds import Kind, Safety
@@ -120,7 +121,8 @@ class TrialRequest(Struct, frozen=True):
     # variants: time calls under several plans in turn.
     # coverage: find out which of `lines` the original program does not run.
     # probe: run calls that differ in one property, and compare with the original program.
-    task: Literal["reference", "trial", "timing", "variants", "coverage", "probe"]
+    # exercise: find out which `lines` of the original and which `new_lines` of the plan do not run.
+    task: Literal["reference", "trial", "timing", "variants", "coverage", "probe", "exercise"]
     plan: FixPlan = NO_PLAN
     # For `variants`; each is a part of `plan`.
     variants: tuple[FixPlan, ...] = ()
@@ -133,6 +135,12 @@ class TrialRequest(Struct, frozen=True):
     # The least safe level that the plan's fixes claim; it decides which output may differ.
     safety: Safety = "exact"
     lines: dict[str, tuple[int, ...]] = {}
+    # For `exercise`, of the text that the plan makes.
+    new_lines: dict[str, tuple[int, ...]] = {}
+    # Code of the plan runs only in processes that are confined like this; None for our own fixes.
+    confinement: Confinement | None = None
+    # How much of the output the eager run of the plan may lack; our own fixes may lack none.
+    eager_safety: Safety = "exact"
     # For `probe` and `coverage`: the probes to run (empty: all), how many at most per function, and
     # how many of them with compiled code.
     probes: tuple[str, ...] = ()
@@ -281,6 +289,8 @@ class TrialResult(Struct, frozen=True):
     # Lines that no sample ran, by file.
     unreached: dict[str, tuple[int, ...]] = {}
     unreached_sides: tuple[UnreachedSide, ...] = ()
+    # Lines of the text that the plan makes.
+    unreached_new: dict[str, tuple[int, ...]] = {}
     # Calls with another property for which the plan is wrong, and how many such calls ran.
     failed_probes: tuple[FailedProbe, ...] = ()
     probes: ProbesRun = ProbesRun()

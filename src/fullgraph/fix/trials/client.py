@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -36,9 +36,17 @@ _CRASHED = "the trial crashed"
 class ProgramTrialRunner:
     """`with ProgramTrialRunner(target) as runner:` runs the program, then takes requests."""
 
-    def __init__(self, target: Sequence[str], *, deadline: float) -> None:
+    def __init__(
+        self,
+        target: Sequence[str],
+        *,
+        deadline: float,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`environment` is that of the program; None for that of this process."""
         self._target = list(target)
         self._deadline = deadline
+        self._variables = os.environ if environment is None else environment
         self._number = 0
         self._buffer = b""
         # The requests that have not ended, and the results of those that have.
@@ -83,7 +91,7 @@ class ProgramTrialRunner:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 pass_fds=pass_fds,
-                env=_environment(),
+                env=_environment(self._variables),
             )  # fmt: skip
 
     def __exit__(
@@ -215,6 +223,6 @@ class ProgramTrialRunner:
             )
 
 
-def _environment() -> dict[str, str]:
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     # One thread: a forked child must not wait for threads that it does not have.
-    return {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    return {**variables, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}

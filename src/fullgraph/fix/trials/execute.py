@@ -24,6 +24,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target
 from fullgraph.fix.trials.coverage import unreached_lines
+from fullgraph.fix.trials.exercise import exercised
 from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probing import probes_to_run, run_probes, side_coverage
@@ -81,6 +82,8 @@ def execute(
             probes += side_coverage(request, recorder, probes).added
             unreached = unreached_lines(request.lines, samples, probes)
             return TrialResult(request.number, None, unreached=unreached)
+        case "exercise":
+            return exercised(request, recorder, part)
         case "variants":
             return time_variants(request, samples)
     restore = patch_functions(request.plan.files.values())
@@ -97,8 +100,8 @@ def _record_reference(
 ) -> TrialResult:
     """Run the original program twice in eager mode, then compiled, and keep the outcomes."""
     eager = outcome_file(part, "eager")
-    isolate(lambda: save_outcomes(_run_eager(samples), eager))
-    isolate(lambda: save_outcomes(_run_eager(samples), outcome_file(part, "again")))
+    isolate(lambda: save_outcomes(run_eager(samples), eager))
+    isolate(lambda: save_outcomes(run_eager(samples), outcome_file(part, "again")))
     execution = CompiledCalls(replace(request, varied=False), samples)
     result = execution.run()
     if eager_problems(part, execution.outcomes, exact=False):
@@ -113,8 +116,8 @@ def _run_trial(
 ) -> TrialResult:
     eager = outcome_file(part, "eager")
     if request.plan.files:
-        isolate(lambda: save_outcomes(_run_eager(samples), eager))
-        if eager_problems(part):
+        isolate(lambda: save_outcomes(run_eager(samples), eager))
+        if eager_problems(part, effects=request.eager_safety):
             # The trial is lost; the judge says why.
             return TrialResult(request.number, None)
     execution = CompiledCalls(request, samples)
@@ -148,7 +151,7 @@ def _varied_steps(samples: list[Sample]) -> Iterator[_Step]:
             yield _Step(sample.name, sample)
 
 
-def _run_eager(samples: list[Sample]) -> Outcomes:
+def run_eager(samples: list[Sample]) -> Outcomes:
     outcomes: Outcomes = {}
     for step in (*_recorded_steps(samples), *_varied_steps(samples)):
         call = step.sample.call

@@ -84,7 +84,13 @@ def _varying_in(once: str, again: str) -> dict[str, Varying]:
     return {name: varying_parts(outcome, second[name]) for name, outcome in first.items()}
 
 
-def eager_problems(part: Part, compiled: Outcomes | None = None, *, exact: bool = True) -> bool:
+def eager_problems(
+    part: Part,
+    compiled: Outcomes | None = None,
+    *,
+    exact: bool = True,
+    effects: Safety = "exact",
+) -> bool:
     """Return whether outcomes differ from the original program's, to end a lost trial early.
 
     These are the eager outcomes of the part, or `compiled`. Only the judge accepts a trial.
@@ -98,6 +104,7 @@ def eager_problems(part: Part, compiled: Outcomes | None = None, *, exact: bool 
             without_varying(before[name], varying[name]),
             without_varying(outcome, varying[name]),
             exact=exact,
+            effects=effects,
         ).problems
         for name, outcome in after.items()
     )
@@ -137,8 +144,8 @@ class _Judge:
 
     def _compare(self, name: str, outcome: CallOutcome, mode: Mode) -> Iterator[Difference]:
         exact = mode == "eager"
-        # In eager mode no output may be dropped: a fix changes compiled code only.
-        safety: Safety = "exact" if exact else self._request.safety
+        # In eager mode our own fixes may drop no output: they change compiled code only.
+        safety: Safety = self._request.eager_safety if exact else self._request.safety
         varying = self._varying[name]
         before = without_varying(self._before[name], varying)
         after = without_varying(outcome, varying)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target
+from fullgraph.fix.trials.confined_run import ConfinedRun
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probe_files import ProbeNote, ProbesFile, outcomes_of_backend
 from fullgraph.fix.trials.probes import Probe, pairs_of, probes_of
@@ -146,15 +148,8 @@ class _Probing:
             original_text[probe.name] = in_text(outcome)
             if probe.name in names:
                 original[probe.name] = outcome
-        fixed_text: Outcomes = {}
-        restore = patch_functions(self._request.plan.files.values())
-        try:
-            if self._request.plan.files:
-                fixed_text = {each.name: in_text(run_probe(each)) for each in self._probes}
-            with plan_active(self._request.plan):
-                fixed = run_compiled(compiled)
-        finally:
-            restore()
+        run_fixed = fixed_probes if self._request.confinement is None else fixed_probes_confined
+        fixed_text, fixed = run_fixed(self._request, self._probes, compiled)
         alone = self._alone(original, fixed)
         repeated = self._to_repeat(original_text, fixed_text, alone)
         again = {each.name: in_text(run_probe(each)) for each in repeated}
@@ -220,6 +215,39 @@ class _Probing:
             if each.name in compiled
             or (each.name in fixed and _differ(original[each.name], fixed[each.name]))
         ]
+
+
+def fixed_probes(
+    request: TrialRequest, probes: list[Probe], compiled: list[Probe]
+) -> tuple[Outcomes, _ByBackend]:
+    """Run probes with the plan of a request: in eager mode, as text, and some of them compiled."""
+    text: Outcomes = {}
+    restore = patch_functions(request.plan.files.values())
+    try:
+        if request.plan.files:
+            text = {each.name: in_text(run_probe(each)) for each in probes}
+        with plan_active(request.plan):
+            return text, run_compiled(compiled)
+    finally:
+        restore()
+
+
+def fixed_probes_confined(
+    request: TrialRequest, probes: list[Probe], compiled: list[Probe]
+) -> tuple[Outcomes, _ByBackend]:
+    """Do the same in a confined process: nothing that the plan does reaches this one."""
+
+    def work(scratch: Path) -> None:
+        text, by_backend = fixed_probes(request, probes, compiled)
+        save_outcomes(text, scratch / "text.pt")
+        for backend, outcomes in by_backend.items():
+            save_outcomes(outcomes, scratch / f"{backend}.pt")
+
+    assert request.confinement is not None
+    with ConfinedRun(request.confinement) as run:
+        run.finish(work)
+        found = {backend: run.outcomes(f"{backend}.pt") for backend in _BACKENDS}
+        return run.outcomes("text.pt"), found
 
 
 def _differ(before: CallOutcome, after: CallOutcome) -> bool:

@@ -38,7 +38,7 @@ _TICK = 0.02
 # These need all calls in one process.
 _TOGETHER = ("timing", "variants")
 # These run one call of each way through a function.
-_BY_WAY = ("probe", "coverage")
+_BY_WAY = ("probe", "coverage", "exercise")
 
 
 def main(arguments: list[str]) -> None:
