@@ -122,7 +122,11 @@ class TrialRequest(Struct, frozen=True):
     # coverage: find out which of `lines` the original program does not run.
     # probe: run calls that differ in one property, and compare with the original program.
     # exercise: find out which `lines` of the original and which `new_lines` of the plan do not run.
-    task: Literal["reference", "trial", "timing", "variants", "coverage", "probe", "exercise"]
+    # outcomes, probe_outcomes: only keep what the program does, for a comparison with another one.
+    task: Literal[
+        "reference", "trial", "timing", "variants", "coverage", "probe", "exercise", "outcomes",
+        "probe_outcomes",
+    ]  # fmt: skip
     plan: FixPlan = NO_PLAN
     # For `variants`; each is a part of `plan`.
     variants: tuple[FixPlan, ...] = ()
@@ -139,6 +143,11 @@ class TrialRequest(Struct, frozen=True):
     new_lines: dict[str, tuple[int, ...]] = {}
     # Code of the plan runs only in processes that are confined like this; None for our own fixes.
     confinement: Confinement | None = None
+    # The outcomes of the plan, or of `probe` in addition to that of the original program, were made
+    # by another process: all files of a trial, or those of the changed program.
+    given: Literal["", "all", "changed"] = ""
+    # The program itself runs from the changed text, and the plan leads back to the original.
+    is_whole: bool = False
     # How much of the output the eager run of the plan may lack; our own fixes may lack none.
     eager_safety: Safety = "exact"
     # For `probe` and `coverage`: the probes to run (empty: all), how many at most per function, and
@@ -155,6 +164,8 @@ class TrialRequest(Struct, frozen=True):
     seconds: float = 120.0
     # Whether a trial runs all recorded calls, and not only those that meet different breaks.
     all_calls: bool = False
+    # The parts to run, each a call and whether its inputs vary; empty: as the program needs.
+    parts: tuple[tuple[int, bool], ...] = ()
     # The recorded calls to run, by their numbers; empty: all of them. Given by the runner.
     calls: tuple[int, ...] = ()
     # Given by the runner.

@@ -73,7 +73,7 @@ class ConfinedRun:
             has_finished = os.read(finished, 64) == token
         finally:
             os.close(finished)
-            _end_descendants()
+            end_descendants()
         if why or not has_finished:
             raise ConfinedError(why or self._error() or "the changed code ends its process")
 
@@ -107,9 +107,9 @@ class ConfinedRun:
         limits = self._confinement
         if seconds > limits.seconds:
             return f"the changed code takes more than {limits.seconds:.0f} s"
-        if _size_of(self._scratch) > limits.scratch_megabytes * _MEGABYTE:
+        if size_of(self._scratch) > limits.scratch_megabytes * _MEGABYTE:
             return f"the changed code writes more than {limits.scratch_megabytes} MB"
-        if limits.processes and len(list(_descendants(os.getpid()))) > _MOST_PROCESSES:
+        if limits.processes and len(list(descendants(os.getpid()))) > _MOST_PROCESSES:
             return f"the changed code starts more than {_MOST_PROCESSES} processes"
         return ""
 
@@ -175,7 +175,7 @@ def _run_child(
         os._exit(0)
 
 
-def _size_of(folder: Path) -> int:
+def size_of(folder: Path) -> int:
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -184,10 +184,10 @@ def _size_of(folder: Path) -> int:
     return total
 
 
-def _end_descendants() -> None:
-    """End what the child has started: it is a child of this process now."""
+def end_descendants() -> None:
+    """End all that this process has started, and what that has."""
     for _ in range(1000):
-        left = list(_descendants(os.getpid()))
+        left = list(descendants(os.getpid()))
         if not left:
             return
         for process in left:
@@ -198,9 +198,10 @@ def _end_descendants() -> None:
                 pass
 
 
-def _descendants(process: int) -> Iterator[int]:
+def descendants(process: int) -> Iterator[int]:
+    """Yield the processes that a process has started, and theirs."""
     for file in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError, ValueError):
             for child in map(int, file.read_text().split()):
                 yield child
-                yield from _descendants(child)
+                yield from descendants(child)

@@ -27,7 +27,12 @@ from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.exercise import exercised
 from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
-from fullgraph.fix.trials.probing import probes_to_run, run_probes, side_coverage
+from fullgraph.fix.trials.probing import (
+    keep_probe_outcomes,
+    probes_to_run,
+    run_probes,
+    side_coverage,
+)
 from fullgraph.fix.trials.runner import Part, outcome_file, reference_of, repeated_name
 from fullgraph.fix.trials.samples import Sample, call_restored, samples_of
 from fullgraph.fix.trials.timing import time_calls
@@ -84,6 +89,10 @@ def execute(
             return TrialResult(request.number, None, unreached=unreached)
         case "exercise":
             return exercised(request, recorder, part)
+        case "outcomes":
+            return _keep_outcomes(request, samples, part, isolate)
+        case "probe_outcomes":
+            return keep_probe_outcomes(request, recorder, part)
         case "variants":
             return time_variants(request, samples)
     restore = patch_functions(request.plan.files.values())
@@ -108,6 +117,19 @@ def _record_reference(
         # Compiling already changes results, so the results for varied inputs matter too.
         execution.run_varied()
     save_outcomes(execution.outcomes, outcome_file(part, "compiled"))
+    return result
+
+
+def _keep_outcomes(
+    request: TrialRequest, samples: list[Sample], part: Part, isolate: Isolate
+) -> TrialResult:
+    """Run the program as it is, in eager mode and compiled; nothing is compared."""
+    isolate(lambda: save_outcomes(run_eager(samples), outcome_file(part, "eager")))
+    execution = CompiledCalls(request, samples)
+    result = execution.run()
+    save_outcomes(execution.outcomes, outcome_file(part, "compiled"))
+    if request.also:
+        save_outcomes(execution.also_outcomes, outcome_file(part, "also"))
     return result
 
 

@@ -71,28 +71,29 @@ def exercised(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tria
 def _of_changed(request: TrialRequest, calls: list[Probe], probes: list[Probe]) -> Unreached:
     """Run everything with the plan and observers of the tests that it adds."""
     observer = SideObserver()
-    tests, files = _observed(request.plan.files)
+    tests, files = _observed(request)
     with observer.observing(files):
         lines = _traced(request.new_lines, calls, probes)
     return Unreached(lines, tuple(_unreached_sides(tests, observer.sides)))
 
 
 def _observed(
-    files: dict[str, FileEdits],
+    request: TrialRequest,
 ) -> tuple[list[tuple[str, RewrittenTest]], list[FileEdits]]:
     """Return the tests that edits add, and edits that observe them as well."""
     tests: list[tuple[str, RewrittenTest]] = []
     deciding: list[Deciding] = []
     observed = []
-    for path, file in files.items():
-        before = read_source(path) or ""
-        after = apply_edits(before, file.edits)
-        added = rewritten_tests(after, inverse_edits(before, file.edits))
+    for path, file in request.plan.files.items():
+        loaded = read_source(path) or ""
+        after = loaded if request.is_whole else apply_edits(loaded, file.edits)
+        back = file.edits if request.is_whole else inverse_edits(loaded, file.edits)
+        added = rewritten_tests(after, back)
         edits, found = observing_edits(after, added, after=deciding)
         deciding += found
         tests += [(path, test) for test in added]
         text = apply_edits(after, edits)
-        observed.append(FileEdits(path, (Edit(0, len(before), text),), file.module_additions))
+        observed.append(FileEdits(path, (Edit(0, len(loaded), text),), file.module_additions))
     return tests, observed
 
 

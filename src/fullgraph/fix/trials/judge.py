@@ -20,7 +20,14 @@ from msgspec.structs import replace
 
 from fullgraph.fix.model import Difference, Mode, TrialRequest, Verdict
 from fullgraph.fix.trials.judge_probes import failed_probes
-from fullgraph.fix.trials.runner import Part, is_repeated, outcome_file, reference_of, verdict_file
+from fullgraph.fix.trials.runner import (
+    Part,
+    is_recorded,
+    is_repeated,
+    outcome_file,
+    reference_of,
+    verdict_file,
+)
 from fullgraph.model.fix_kinds import Safety
 from fullgraph.outcomes.compare import compare_outcomes
 from fullgraph.outcomes.files import Outcomes, load_outcomes
@@ -134,7 +141,18 @@ class _Judge:
             raising=_raising(self._before, self._compiled or {}),
         )
 
+    def _missing(self) -> Iterator[Difference]:
+        """Yield the calls of which a process with changed code has left no outcome."""
+        for name in self._before:
+            is_made = self._request.varied or is_recorded(name)
+            if self._eager is not None and name not in self._eager:
+                yield Difference(name, _MISSING, "eager")
+            if self._compiled is not None and is_made and name not in self._compiled:
+                yield Difference(name, _MISSING, "compiled")
+
     def _differences(self) -> Iterator[Difference]:
+        if self._request.confinement is not None or self._request.given:
+            yield from self._missing()
         if self._eager is None and self._request.plan.files:
             yield Difference("eager calls", _MISSING, "eager")
         for name, outcome in (self._eager or {}).items():

@@ -30,7 +30,7 @@ from fullgraph.fix.trials.runner import Part, outcome_file
 from fullgraph.fix.trials.samples import samples_of
 from fullgraph.fix.trials.sides import SideCoverage, cover_sides, probes_from
 from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
-from fullgraph.outcomes.files import Outcomes, save_outcomes
+from fullgraph.outcomes.files import Outcomes, load_outcomes, save_outcomes
 from fullgraph.outcomes.observe import CallOutcome
 from fullgraph.outcomes.text_form import as_plain, in_text
 
@@ -106,14 +106,38 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
         for each in (*sides.added, *probes, *pairs_to_run(request, recorder))
         if not request.probes or each.name in request.probes
     ]
+    unreached = sides.unreached
+    if request.given:
+        # The other process has not the calls that were searched for.
+        text, _ = given_probes(part)
+        wanted = [each for each in wanted if each.name in text]
+        unreached = tuple(sides.not_run_by(text))
     ran = _Probing(request, wanted, sides).run(part)
     return TrialResult(
         request.number,
         None,
         probes=ran,
         signatures=_signatures(recorder),
-        unreached_sides=sides.unreached,
+        unreached_sides=unreached,
     )
+
+
+def keep_probe_outcomes(request: TrialRequest, recorder: CallRecorder, part: Part) -> TrialResult:
+    """Run probes with the program as it is; nothing is compared."""
+    probes = [*probes_to_run(request, recorder), *pairs_to_run(request, recorder)]
+    text = {each.name: in_text(run_probe(each)) for each in probes}
+    save_outcomes(text, outcome_file(part, "fixed-text"))
+    by_backend = run_compiled(_compiled_of(probes, request.most_compiled))
+    for backend, outcomes in by_backend.items():
+        save_outcomes(outcomes, outcomes_of_backend(part, "fixed", backend))
+    return TrialResult(request.number, None, probes=ProbesRun(len(probes)))
+
+
+def given_probes(part: Part) -> tuple[Outcomes, _ByBackend]:
+    """Return the outcomes of another process."""
+    text = load_outcomes(outcome_file(part, "fixed-text"))
+    files = {each: outcomes_of_backend(part, "fixed", each) for each in _BACKENDS}
+    return text, {backend: load_outcomes(file) for backend, file in files.items()}
 
 
 def _signatures(recorder: CallRecorder) -> tuple[str, ...]:
@@ -135,7 +159,8 @@ class _Probing:
         self._sides = sides
 
     def run(self, part: Part) -> ProbesRun:
-        compiled = self._compiled_probes()
+        given = given_probes(part) if self._request.given else None
+        compiled = self._compiled_probes() if given is None else self._in(given[1])
         if not self._request.plan.files:
             # Settings and value guards change nothing in eager mode.
             self._probes = compiled
@@ -148,8 +173,12 @@ class _Probing:
             original_text[probe.name] = in_text(outcome)
             if probe.name in names:
                 original[probe.name] = outcome
-        run_fixed = fixed_probes if self._request.confinement is None else fixed_probes_confined
-        fixed_text, fixed = run_fixed(self._request, self._probes, compiled)
+        if given is not None:
+            fixed_text, fixed = given
+        elif self._request.confinement is not None:
+            fixed_text, fixed = fixed_probes_confined(self._request, self._probes, compiled)
+        else:
+            fixed_text, fixed = fixed_probes(self._request, self._probes, compiled)
         alone = self._alone(original, fixed)
         repeated = self._to_repeat(original_text, fixed_text, alone)
         again = {each.name: in_text(run_probe(each)) for each in repeated}
@@ -186,6 +215,11 @@ class _Probing:
         others = [each for each in self._probes if each.name not in added]
         return [*for_sides, *_compiled_of(others, self._request.most_compiled)]
 
+    def _in(self, by_backend: _ByBackend) -> list[Probe]:
+        """Return the probes that another process has run compiled."""
+        names = {name for outcomes in by_backend.values() for name in outcomes}
+        return [each for each in self._probes if each.name in names]
+
     def _alone(self, original: Outcomes, fixed: _ByBackend) -> _ByBackend:
         """Return what compiling does without the plan, for probes that differ."""
         found: _ByBackend = {}
@@ -193,7 +227,9 @@ class _Probing:
             differing = [
                 each
                 for each in self._probes
-                if each.name in outcomes and self._differs(original[each.name], outcomes[each.name])
+                if each.name in outcomes
+                and each.name in original
+                and self._differs(original[each.name], outcomes[each.name])
             ]
             by_itself = [run_compiled([each], (backend,))[backend] for each in differing]
             found[backend] = {name: each for one in by_itself for name, each in one.items()}

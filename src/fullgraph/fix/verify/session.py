@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -39,6 +40,7 @@ from fullgraph.fix.search.search import require_deterministic
 from fullgraph.fix.search.verify import TRIAL_SECONDS, Verifier
 from fullgraph.fix.source.edits import edited_lines
 from fullgraph.fix.trials.client import ProgramTrialRunner
+from fullgraph.fix.trials.edited_program import EditedProgram, EditedProgramRunner
 from fullgraph.fix.trials.runner import TrialRunner, is_repeated, run_trial
 from fullgraph.fix.verify.change import (
     ChangeError,
@@ -57,6 +59,11 @@ from fullgraph.fix.verify.report import (
     Unexercised,
     VerifiedGrade,
     VerifyReport,
+)
+from fullgraph.fix.verify.whole import (
+    WholeProgramRunner,
+    confinement_of_program,
+    different_calls,
 )
 from fullgraph.model.fix_kinds import Safety
 from fullgraph.model.owners import this_process
@@ -94,6 +101,19 @@ class Options:
     reads: tuple[str, ...] = ()
     # Variables of the environment that the program gets although they look like keys.
     variables: tuple[str, ...] = ()
+
+
+class _ChangedCodeError(Exception):
+    """The changed program does not get to its end."""
+
+
+@contextmanager
+def closing_runner(runner: ProgramTrialRunner) -> Iterator[None]:
+    """End a runner after the block."""
+    try:
+        yield
+    finally:
+        runner.__exit__(None, None, None)
 
 
 def main_file_of(target: Sequence[str]) -> str:
@@ -171,8 +191,7 @@ def verify(
                 "this program cannot be forked, so changed code cannot be confined in it; run it "
                 "with --unconfined if you trust the change"
             )
-        verification = _Verification(runner, changes, options, progress)
-        report = verification.run()
+        report = _Verification(runner, target, environment, changes, options, progress).run()
     return replace(report, seconds=round(time.monotonic() - started, 1))
 
 
@@ -219,11 +238,15 @@ class _Verification:
     def __init__(
         self,
         runner: ProgramTrialRunner,
+        target: Sequence[str],
+        environment: dict[str, str],
         changes: Sequence[FileChange],
         options: Options,
         progress: Progress,
     ) -> None:
         self._program = runner
+        self._target = target
+        self._environment = environment
         self._changes = [each for each in changes if not is_ignored(each)]
         self._ignored = _ignored(changes)
         self._options = options
@@ -234,7 +257,81 @@ class _Verification:
         self._progress("running the original program's calls")
         self._baseline = run_trial(self._program, TrialRequest("reference", seconds=TRIAL_SECONDS))
         require_deterministic(self._baseline)
-        self._runner = ChangedCodeRunner(self._program, self._confinement())
+        confinement = self._confinement()
+        if not any(map(runs_before_calls, self._changes)):
+            return self._verified(self._program, confinement)
+        return self._verified_whole(confinement)
+
+    def _verified_whole(self, confinement: Confinement | None) -> VerifyReport:
+        """Run the whole changed program, too: the change concerns what comes before the calls."""
+        self._progress("running the changed program")
+        texts = {each.path: each.after or "" for each in self._changes}
+        within = confinement and confinement_of_program(confinement)
+        try:
+            with self._run_again(texts, within) as changed:
+                different = different_calls(self._program, changed)
+                if different:
+                    own = self._own_failure(within) if changed.recorded.error else ""
+                    report = self._different("the program", different)
+                    return (
+                        report
+                        if not own
+                        else replace(report, verdict="unverified", evidence=Evidence(), problem=own)
+                    )
+                runner = WholeProgramRunner(self._program, changed, self._changes)
+                return replace(self._verified(runner, None), reran=True)
+        except EOFError:
+            return self._different("the program", "the changed code ends its process")
+        except _ChangedCodeError as error:
+            return self._different("the program", f"{_CHANGED_CODE} does not end: {error}")
+
+    @contextmanager
+    def _run_again(
+        self, texts: dict[str, str], confinement: Confinement | None
+    ) -> Iterator[EditedProgramRunner]:
+        """Run the program from some texts, and serve its trials in the block."""
+        runner = EditedProgramRunner(
+            self._target,
+            EditedProgram(texts, confinement),
+            deadline=float("inf"),
+            environment=self._environment,
+        )
+        try:
+            runner.__enter__()
+        except FixError as error:
+            raise _ChangedCodeError(str(error)) from None
+        with closing_runner(runner):
+            yield runner
+
+    def _own_failure(self, confinement: Confinement | None) -> str:
+        """Return why even the original program fails where it is confined; empty if it does not."""
+        if confinement is None:
+            return ""
+        with suppress(EOFError), self._run_again({}, confinement) as runner:
+            error = runner.recorded.error
+            return error and (
+                f"the program itself fails where it is confined: {error}; see --allow-read and "
+                "--unconfined"
+            )
+        return ""
+
+    def _different(self, call: str, what: str) -> VerifyReport:
+        found = Evidence(
+            calls=self._baseline.samples.recorded, differences=(CallDifference(call, what),)
+        )
+        return VerifyReport(
+            VERIFY_FORMAT,
+            "different",
+            None,
+            evidence=found,
+            changes=escapes(self._changes),
+            ignored=self._ignored,
+            confinement=self._confined_by,
+            reran=True,
+        )
+
+    def _verified(self, runner: TrialRunner, confinement: Confinement | None) -> VerifyReport:
+        self._runner = ChangedCodeRunner(runner, confinement)
         self._progress("running the changed program's calls")
         results = self._results()
         final = results["eager"]
@@ -251,6 +348,10 @@ class _Verification:
         probed = run_trial(self._runner, probe_request(result.fixes, result))
         exercised = run_trial(self._runner, self._exercise_request(result))
         return self._judged(report, probed, exercised)
+
+    @property
+    def _confined_by(self) -> str:
+        return "Landlock, seccomp and limits" if self._options.confined else ""
 
     # What runs.
 
@@ -342,7 +443,7 @@ class _Verification:
             ignored=self._ignored,
             breaks=_numbers(before, after, lambda each: each.sites),
             graphs=_numbers(before, after, lambda each: each.graphs),
-            confinement="Landlock, seccomp and limits" if self._options.confined else "",
+            confinement=self._confined_by,
         )
 
     def _judged(
