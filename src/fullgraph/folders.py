@@ -21,6 +21,11 @@ def undo_folder() -> Path:
     return _state_folder("fixes")
 
 
+def consents_file() -> Path:
+    """Return the file with the projects in which changed code may run."""
+    return _state_folder("consents") / "projects.txt"
+
+
 def registry_cache_folder() -> Path:
     """Return the folder for downloaded registries."""
     if home := _home():

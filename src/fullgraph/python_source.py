@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
+# By their real paths, texts that a program runs in place of those of its files.
+_replaced: dict[str, str] = {}
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -17,11 +21,18 @@ def read_source(path: str) -> str | None:
     # Reports of programs without source need neither.
     import tokenize
 
+    if _replaced and (text := _replaced.get(os.path.realpath(path))) is not None:
+        return text
     try:
         with tokenize.open(path) as file:
             return file.read()
     except (OSError, UnicodeDecodeError, SyntaxError):
         return None
+
+
+def replace_sources(texts: Mapping[str, str]) -> None:
+    """Read these texts, by their real paths, in place of the files; also in forks."""
+    _replaced.update(texts)
 
 
 def read_with_line_ends(path: str) -> tuple[str, str]:

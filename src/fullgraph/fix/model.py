@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from fullgraph.errors import FullgraphError
+from fullgraph.fix.confinement import Confinement
 from fullgraph.fix.source.edits import FileEdits, combine_edits
 from fullgraph.model.events import Frame
 from fullgraph.model.fix_kinds import Kind, Safety
@@ -123,7 +124,12 @@ class TrialRequest(Struct, frozen=True):
     # variants: time calls under several plans in turn.
     # probe: run calls that differ in one property, and compare with the original program; find out
     # which of `lines` neither these nor the recorded calls run.
-    task: Literal["reference", "trial", "timing", "variants", "probe"]
+    # exercise: find out which `lines` of the original and which `new_lines` of the plan do not run.
+    # outcomes, probe_outcomes: only keep what the program does, for a comparison with another one.
+    task: Literal[
+        "reference", "trial", "timing", "variants", "probe", "exercise", "outcomes",
+        "probe_outcomes",
+    ]  # fmt: skip
     plan: FixPlan = NO_PLAN
     # For `variants`; each is a part of `plan`.
     variants: tuple[FixPlan, ...] = ()
@@ -138,6 +144,17 @@ class TrialRequest(Struct, frozen=True):
     # The least safe level that the plan's fixes claim; it decides which output may differ.
     safety: Safety = "exact"
     lines: dict[str, tuple[int, ...]] = {}
+    # For `exercise`, of the text that the plan makes.
+    new_lines: dict[str, tuple[int, ...]] = {}
+    # Code of the plan runs only in processes that are confined like this; None for our own fixes.
+    confinement: Confinement | None = None
+    # The outcomes of the plan, or of `probe` in addition to that of the original program, were made
+    # by another process: all files of a trial, or those of the changed program.
+    given: Literal["", "all", "changed"] = ""
+    # The program itself runs from the changed text, and the plan leads back to the original.
+    is_whole: bool = False
+    # How much of the output the eager run of the plan may lack; our own fixes may lack none.
+    eager_safety: Safety = "exact"
     # For `probe`: the probes to run (empty: all), how many at most per function, and how many of
     # them with compiled code.
     probes: tuple[str, ...] = ()
@@ -156,6 +173,8 @@ class TrialRequest(Struct, frozen=True):
     seconds: float = 120.0
     # Whether a trial runs all recorded calls, and not only those that meet different breaks.
     all_calls: bool = False
+    # The parts to run, each a call and whether its inputs vary; empty: as the program needs.
+    parts: tuple[tuple[int, bool], ...] = ()
     # The recorded calls to run, by their numbers; empty: all of them. Given by the runner.
     calls: tuple[int, ...] = ()
     # Given by the runner.
@@ -293,6 +312,8 @@ class TrialResult(Struct, frozen=True):
     # Lines that no sample ran, by file.
     unreached: dict[str, tuple[int, ...]] = {}
     unreached_sides: tuple[UnreachedSide, ...] = ()
+    # Lines of the text that the plan makes.
+    unreached_new: dict[str, tuple[int, ...]] = {}
     # Calls with another property for which the plan is wrong, and how many such calls ran.
     failed_probes: tuple[FailedProbe, ...] = ()
     probes: ProbesRun = ProbesRun()

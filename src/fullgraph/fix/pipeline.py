@@ -98,7 +98,7 @@ class FixSession:
         `unsafe`, all that are verified. Without `reruns`, fixes that have to be verified by running
         the program again are not written.
         """
-        _require_calls(self._runner)
+        require_calls(self._runner.recorded)
         self._search = search = FixSearch(
             self._runner,
             budget=Budget(self._seconds, program_seconds=self._runner.recorded.cpu_seconds),
@@ -176,8 +176,8 @@ def _fixers(only_settings: bool) -> list[Fixer]:
     return [each for each in all_fixers() if not only_settings or each.kind in kinds]
 
 
-def _require_calls(runner: ProgramTrialRunner) -> None:
-    recorded = runner.recorded
+def require_calls(recorded: ProgramRecorded) -> None:
+    """Raise a FixError if the program has failed, or if it calls nothing that it compiles."""
     if recorded.error:
         where = f" ({recorded.details})" if recorded.details else ""
         raise FixError(

@@ -36,6 +36,12 @@ class Project:
         # Without a marker, these folders themselves.
         self._folders = [start for start in starts if _root_of(start / "file") is None]
 
+    @property
+    def folders(self) -> list[str]:
+        """The folders that belong to the project."""
+        roots = [each for each in self._roots if each is not None]
+        return [str(each) for each in (*roots, *self._folders)]
+
     def owns(self, path: str) -> bool:
         """Return whether a file belongs to the project, and to no library."""
         real = Path(os.path.realpath(path))

@@ -36,8 +36,13 @@ class RecordedProgram(NamedTuple):
     seconds: float
 
 
-def record_program(target: list[str], recorder: CallRecorder) -> RecordedProgram:
-    """Run `SCRIPT [ARG]...` or `-m MODULE [ARG]...` in eager mode and record its calls."""
+def record_program(
+    target: list[str], recorder: CallRecorder, script_text: str | None = None
+) -> RecordedProgram:
+    """Run `SCRIPT [ARG]...` or `-m MODULE [ARG]...` in eager mode and record its calls.
+
+    `script_text` is run in place of the text of the script's file.
+    """
     # A forked child would wait forever for threads that only its parent has.
     torch.set_num_threads(1)
     sources = LoadedSources()
@@ -45,7 +50,7 @@ def record_program(target: list[str], recorder: CallRecorder) -> RecordedProgram
         sources.note(target[0])
     uninstall, stop = recorder.install(), sources.install()
     started = time.monotonic()
-    error, details = run_target(target)
+    error, details = run_target(target, script_text)
     seconds = time.monotonic() - started
     uninstall()
     stop()

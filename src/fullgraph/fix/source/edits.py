@@ -260,6 +260,16 @@ def edited_lines(text: str, edits: Iterable[Edit]) -> list[int]:
     return sorted(found)
 
 
+def inverse_edits(text: str, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Return the edits that make the original of the edited text."""
+    found, moved = [], 0
+    for edit in _in_order(edits):
+        start = edit.start + moved
+        found.append(Edit(start, start + len(edit.replacement), text[edit.start : edit.end]))
+        moved += len(edit.replacement) - (edit.end - edit.start)
+    return tuple(found)
+
+
 # The edits that fixers make.
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -36,9 +36,20 @@ _CRASHED = "the trial crashed"
 class ProgramTrialRunner:
     """`with ProgramTrialRunner(target) as runner:` runs the program, then takes requests."""
 
-    def __init__(self, target: Sequence[str], *, deadline: float) -> None:
+    # The module that serves trials.
+    server = "fullgraph.fix.trials.server"
+
+    def __init__(
+        self,
+        target: Sequence[str],
+        *,
+        deadline: float,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`environment` is that of the program; None for that of this process."""
         self._target = list(target)
         self._deadline = deadline
+        self._variables = os.environ if environment is None else environment
         self._number = 0
         self._buffer = b""
         # The requests that have not ended, and the results of those that have.
@@ -47,6 +58,8 @@ class ProgramTrialRunner:
         # The number of the request for the reference, and the calls that trials run.
         self._reference = 0
         self._representatives: tuple[int, ...] = ()
+        # Those of the reference: each call, and whether its inputs vary.
+        self.parts: tuple[tuple[int, bool], ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
         # Where all trials run in one process, it is ended when one of them hangs.
         self._watch: HangingWatch | None = None
@@ -76,14 +89,14 @@ class ProgramTrialRunner:
         with (self.folder / "output.txt").open("ab") as output:
             return subprocess.Popen(
                 [
-                    sys.executable, "-m", "fullgraph.fix.trials.server",
+                    sys.executable, "-m", self.server,
                     *how, str(self.folder), *self._target,
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 pass_fds=pass_fds,
-                env=_environment(),
+                env=_environment(self._variables),
             )  # fmt: skip
 
     def __exit__(
@@ -143,6 +156,11 @@ class ProgramTrialRunner:
         self._send(replace(with_number(request, self._number), calls=calls))
         return self._number
 
+    @property
+    def next_number(self) -> int:
+        """The number that the next request will have."""
+        return self._number + 1
+
     def _send(self, request: TrialRequest) -> None:
         self._pending[request.number] = request
         # The server that has failed is noticed when its result is read.
@@ -167,6 +185,7 @@ class ProgramTrialRunner:
             raise self._ended_early() from None
         parts = [Part(str(self.folder), ended.number, *each) for each in ended.parts]
         if ended.number == self._reference:
+            self.parts = ended.parts
             self._representatives = representatives({each.call: result_of(each) for each in parts})
         self._results[ended.number] = read_result(parts)
         del self._pending[ended.number]
@@ -215,6 +234,6 @@ class ProgramTrialRunner:
             )
 
 
-def _environment() -> dict[str, str]:
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     # One thread: a forked child must not wait for threads that it does not have.
-    return {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    return {**variables, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}

@@ -25,9 +25,10 @@ from fullgraph.fix.record.recorder import CallRecorder, CompiledTarget
 from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target
+from fullgraph.fix.trials.exercise import exercised
 from fullgraph.fix.trials.judge import eager_problems
 from fullgraph.fix.trials.outcome import run_call
-from fullgraph.fix.trials.probing import run_probes
+from fullgraph.fix.trials.probing import keep_probe_outcomes, run_probes
 from fullgraph.fix.trials.runner import Part, outcome_file, reference_of, repeated_name
 from fullgraph.fix.trials.samples import Sample, call_restored, samples_of
 from fullgraph.fix.trials.setting_use import noting_unused
@@ -78,6 +79,12 @@ def execute(
     match request.task:
         case "reference":
             return _record_reference(request, samples, reference_of(part), isolate)
+        case "exercise":
+            return exercised(request, recorder, part)
+        case "outcomes":
+            return _keep_outcomes(request, samples, part, isolate)
+        case "probe_outcomes":
+            return keep_probe_outcomes(request, recorder, part)
         case "variants":
             return time_variants(request, samples)
     restore = patch_functions(request.plan.files.values())
@@ -94,8 +101,8 @@ def _record_reference(
 ) -> TrialResult:
     """Run the original program twice in eager mode, then compiled, and keep the outcomes."""
     eager = outcome_file(part, "eager")
-    isolate(lambda: save_outcomes(_run_eager(samples), eager))
-    isolate(lambda: save_outcomes(_run_eager(samples), outcome_file(part, "again")))
+    isolate(lambda: save_outcomes(run_eager(samples), eager))
+    isolate(lambda: save_outcomes(run_eager(samples), outcome_file(part, "again")))
     execution = CompiledCalls(replace(request, varied=False), samples)
     result = execution.run()
     if eager_problems(part, execution.outcomes, exact=False):
@@ -105,13 +112,26 @@ def _record_reference(
     return result
 
 
+def _keep_outcomes(
+    request: TrialRequest, samples: list[Sample], part: Part, isolate: Isolate
+) -> TrialResult:
+    """Run the program as it is, in eager mode and compiled; nothing is compared."""
+    isolate(lambda: save_outcomes(run_eager(samples), outcome_file(part, "eager")))
+    execution = CompiledCalls(request, samples)
+    result = execution.run()
+    save_outcomes(execution.outcomes, outcome_file(part, "compiled"))
+    if request.also:
+        save_outcomes(execution.also_outcomes, outcome_file(part, "also"))
+    return result
+
+
 def _run_trial(
     request: TrialRequest, samples: list[Sample], part: Part, isolate: Isolate
 ) -> TrialResult:
     eager = outcome_file(part, "eager")
     if request.plan.files:
-        isolate(lambda: save_outcomes(_run_eager(samples), eager))
-        if eager_problems(part):
+        isolate(lambda: save_outcomes(run_eager(samples), eager))
+        if eager_problems(part, effects=request.eager_safety):
             # The trial is lost; the judge says why.
             return TrialResult(request.number, None)
     execution = CompiledCalls(request, samples)
@@ -145,7 +165,7 @@ def _varied_steps(samples: list[Sample]) -> Iterator[_Step]:
             yield _Step(sample.name, sample)
 
 
-def _run_eager(samples: list[Sample]) -> Outcomes:
+def run_eager(samples: list[Sample]) -> Outcomes:
     outcomes: Outcomes = {}
     for step in (*_recorded_steps(samples), *_varied_steps(samples)):
         call = step.sample.call

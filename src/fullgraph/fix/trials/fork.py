@@ -30,6 +30,7 @@ from fullgraph.fix.trials.execute import (
     run_here,
     run_in_fork,
 )
+from fullgraph.fix.trials.execute_confined import execute_confined
 from fullgraph.fix.trials.judge_process import JudgeProcess
 from fullgraph.fix.trials.runner import Part, read_result, result_file
 from fullgraph.registry.taxonomy import category_of
@@ -125,7 +126,8 @@ def _executed(request: TrialRequest, recorder: CallRecorder, part: Part, isolate
         torch.set_num_threads(1)
         capture.after_fork()
         started = cpu_seconds()
-        result = execute(request, recorder, part, isolate)
+        run = execute if request.confinement is None else execute_confined
+        result = run(request, recorder, part, isolate)
         return json.encode(replace(result, cpu_seconds=cpu_seconds() - started))
     except BaseException as error:
         sys.stderr.write("".join(traceback.format_exception(error)))

@@ -20,7 +20,14 @@ from msgspec.structs import replace
 
 from fullgraph.fix.model import Difference, Mode, TrialRequest, Verdict
 from fullgraph.fix.trials.judge_probes import failed_probes
-from fullgraph.fix.trials.runner import Part, is_repeated, outcome_file, reference_of, verdict_file
+from fullgraph.fix.trials.runner import (
+    Part,
+    is_recorded,
+    is_repeated,
+    outcome_file,
+    reference_of,
+    verdict_file,
+)
 from fullgraph.model.fix_kinds import Safety
 from fullgraph.outcomes.compare import compare_outcomes
 from fullgraph.outcomes.files import Outcomes, load_outcomes
@@ -84,7 +91,13 @@ def _varying_in(once: str, again: str) -> dict[str, Varying]:
     return {name: varying_parts(outcome, second[name]) for name, outcome in first.items()}
 
 
-def eager_problems(part: Part, compiled: Outcomes | None = None, *, exact: bool = True) -> bool:
+def eager_problems(
+    part: Part,
+    compiled: Outcomes | None = None,
+    *,
+    exact: bool = True,
+    effects: Safety = "exact",
+) -> bool:
     """Return whether outcomes differ from the original program's, to end a lost trial early.
 
     These are the eager outcomes of the part, or `compiled`. Only the judge accepts a trial.
@@ -98,6 +111,7 @@ def eager_problems(part: Part, compiled: Outcomes | None = None, *, exact: bool 
             without_varying(before[name], varying[name]),
             without_varying(outcome, varying[name]),
             exact=exact,
+            effects=effects,
         ).problems
         for name, outcome in after.items()
     )
@@ -127,7 +141,18 @@ class _Judge:
             raising=_raising(self._before, self._compiled or {}),
         )
 
+    def _missing(self) -> Iterator[Difference]:
+        """Yield the calls of which a process with changed code has left no outcome."""
+        for name in self._before:
+            is_made = self._request.varied or is_recorded(name)
+            if self._eager is not None and name not in self._eager:
+                yield Difference(name, _MISSING, "eager")
+            if self._compiled is not None and is_made and name not in self._compiled:
+                yield Difference(name, _MISSING, "compiled")
+
     def _differences(self) -> Iterator[Difference]:
+        if self._request.confinement is not None or self._request.given:
+            yield from self._missing()
         if self._eager is None and self._request.plan.files:
             yield Difference("eager calls", _MISSING, "eager")
         for name, outcome in (self._eager or {}).items():
@@ -137,8 +162,8 @@ class _Judge:
 
     def _compare(self, name: str, outcome: CallOutcome, mode: Mode) -> Iterator[Difference]:
         exact = mode == "eager"
-        # In eager mode no output may be dropped: a fix changes compiled code only.
-        safety: Safety = "exact" if exact else self._request.safety
+        # In eager mode our own fixes may drop no output: they change compiled code only.
+        safety: Safety = self._request.eager_safety if exact else self._request.safety
         varying = self._varying[name]
         before = without_varying(self._before[name], varying)
         after = without_varying(outcome, varying)

@@ -68,7 +68,10 @@ class _ProbeJudge:
     def _compare_eager(self) -> None:
         for note in self._file.notes:
             before, after = self._original[note.name], self._fixed[note.name]
-            problems = compare_outcomes(before, after, exact=True, same_error="own").problems
+            effects = self._request.eager_safety
+            problems = compare_outcomes(
+                before, after, exact=True, effects=effects, same_error="own"
+            ).problems
             self._fail(note, "eager", problems)
             if not problems and not before.raised:
                 for problem in metadata_problems(before.metadata, after.metadata):

@@ -59,6 +59,7 @@ def merged_results(parts: Sequence[TrialResult]) -> TrialResult:
         varied_sites=max(part.varied_sites for part in parts),
         guards=_merged_guards(guard for part in parts for guard in part.guards),
         unreached=reduce(_unreached_by_both, (part.unreached for part in parts)),
+        unreached_new=reduce(_unreached_by_both, (part.unreached_new for part in parts)),
         unreached_sides=tuple(
             each
             for each in first.unreached_sides

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target, own_backend
+from fullgraph.fix.trials.confined_run import ConfinedRun
 from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.helper_calls import helper_probes
 from fullgraph.fix.trials.outcome import run_call
@@ -31,7 +33,7 @@ from fullgraph.fix.trials.runner import Part, outcome_file
 from fullgraph.fix.trials.samples import samples_of
 from fullgraph.fix.trials.sides import SideCoverage, cover_sides, probes_from
 from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
-from fullgraph.outcomes.files import Outcomes, save_outcomes
+from fullgraph.outcomes.files import Outcomes, load_outcomes, save_outcomes
 from fullgraph.outcomes.observe import CallOutcome
 from fullgraph.outcomes.text_form import as_plain, in_text
 
@@ -129,15 +131,39 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
         for each in (*sides.added, *probes, *pairs_to_run(request, recorder), *helpers)
         if not request.probes or each.name in request.probes
     ]
+    unreached = sides.unreached
+    if request.given:
+        # The other process has not the calls that were searched for.
+        text, _ = given_probes(part)
+        wanted = [each for each in wanted if each.name in text]
+        unreached = tuple(sides.not_run_by(text))
     ran = _Probing(request, wanted, sides).run(part)
     return TrialResult(
         request.number,
         None,
         probes=ran,
         signatures=_signatures(recorder),
-        unreached_sides=sides.unreached,
+        unreached_sides=unreached,
         unreached=unreached_lines(request.lines, samples, [*probes, *sides.added]),
     )
+
+
+def keep_probe_outcomes(request: TrialRequest, recorder: CallRecorder, part: Part) -> TrialResult:
+    """Run probes with the program as it is; nothing is compared."""
+    probes = [*probes_to_run(request, recorder), *pairs_to_run(request, recorder)]
+    text = {each.name: in_text(run_probe(each)) for each in probes}
+    save_outcomes(text, outcome_file(part, "fixed-text"))
+    by_backend = run_compiled(_compiled_of(probes, request))
+    for backend, outcomes in by_backend.items():
+        save_outcomes(outcomes, outcomes_of_backend(part, "fixed", backend))
+    return TrialResult(request.number, None, probes=ProbesRun(len(probes)))
+
+
+def given_probes(part: Part) -> tuple[Outcomes, _ByBackend]:
+    """Return the outcomes of another process."""
+    text = load_outcomes(outcome_file(part, "fixed-text"))
+    files = {each: outcomes_of_backend(part, "fixed", each) for each in _BACKENDS}
+    return text, {backend: load_outcomes(file) for backend, file in files.items()}
 
 
 def _signatures(recorder: CallRecorder) -> tuple[str, ...]:
@@ -161,7 +187,8 @@ class _Probing:
         self._sides = sides
 
     def run(self, part: Part) -> ProbesRun:
-        compiled = self._compiled_probes()
+        given = given_probes(part) if self._request.given else None
+        compiled = self._compiled_probes() if given is None else self._in(given[1])
         if not self._request.plan.files:
             # Settings and value guards change nothing in eager mode.
             self._probes = compiled
@@ -174,15 +201,12 @@ class _Probing:
             original_text[probe.name] = in_text(outcome)
             if probe.name in names:
                 original[probe.name] = outcome
-        fixed_text: Outcomes = {}
-        restore = patch_functions(self._request.plan.files.values())
-        try:
-            if self._request.plan.files:
-                fixed_text = {each.name: in_text(run_probe(each)) for each in self._probes}
-            with plan_active(self._request.plan):
-                fixed = self._run_compiled(compiled)
-        finally:
-            restore()
+        if given is not None:
+            fixed_text, fixed = given
+        elif self._request.confinement is not None:
+            fixed_text, fixed = fixed_probes_confined(self._request, self._probes, compiled)
+        else:
+            fixed_text, fixed = fixed_probes(self._request, self._probes, compiled)
         alone = self._alone(original, fixed)
         repeated = self._to_repeat(original_text, fixed_text, alone)
         again = {each.name: in_text(run_probe(each)) for each in repeated}
@@ -202,15 +226,6 @@ class _Probing:
         ran = {backend: len(outcomes) for backend, outcomes in fixed.items()}
         return ProbesRun(len(self._probes), max(ran.values(), default=0), ran)
 
-    def _run_compiled(self, probes: list[Probe]) -> _ByBackend:
-        found = run_compiled(probes, most_recompiles=self._request.most_recompiles)
-        if self._request.compiles_metadata:
-            values = [each for each in probes if not each.is_metadata]
-            for own in {own_backend(each.call.target) for each in values} - set(_BACKENDS):
-                mine = [each for each in values if own_backend(each.call.target) == own]
-                found[own] = run_with_own_backend(mine[:_MOST_WITH_OWN_BACKEND])
-        return found
-
     def _note(self, probe: Probe) -> ProbeNote:
         return ProbeNote(
             name=probe.name,
@@ -229,6 +244,11 @@ class _Probing:
         others = [each for each in self._probes if each.name not in added]
         return [*for_sides, *_compiled_of(others, self._request)]
 
+    def _in(self, by_backend: _ByBackend) -> list[Probe]:
+        """Return the probes that another process has run compiled."""
+        names = {name for outcomes in by_backend.values() for name in outcomes}
+        return [each for each in self._probes if each.name in names]
+
     def _alone(self, original: Outcomes, fixed: _ByBackend) -> _ByBackend:
         """Return what compiling does without the plan, for probes that differ."""
         found: _ByBackend = {}
@@ -236,9 +256,11 @@ class _Probing:
             differing = [
                 each
                 for each in self._probes
-                if each.name in outcomes and self._differs(original[each.name], outcomes[each.name])
+                if each.name in outcomes
+                and each.name in original
+                and self._differs(original[each.name], outcomes[each.name])
             ]
-            by_itself = [run_compiled([each], (backend,))[backend] for each in differing]
+            by_itself = [_run_alone(each, backend) for each in differing]
             found[backend] = {name: each for one in by_itself for name, each in one.items()}
         return found
 
@@ -264,6 +286,57 @@ def _run_alone(probe: Probe, backend: str) -> Outcomes:
     if backend in _BACKENDS:
         return run_compiled([probe], (backend,))[backend]
     return run_with_own_backend([probe])
+
+
+def _own_backends(request: TrialRequest, probes: list[Probe]) -> list[str]:
+    """Return the backends of the program that probes of values run with, besides our own."""
+    if not request.compiles_metadata:
+        return []
+    values = (own_backend(each.call.target) for each in probes if not each.is_metadata)
+    return [each for each in dict.fromkeys(values) if each not in _BACKENDS]
+
+
+def _run_with_all_backends(request: TrialRequest, probes: list[Probe]) -> _ByBackend:
+    found = run_compiled(probes, most_recompiles=request.most_recompiles)
+    values = [each for each in probes if not each.is_metadata]
+    for own in _own_backends(request, probes):
+        mine = [each for each in values if own_backend(each.call.target) == own]
+        found[own] = run_with_own_backend(mine[:_MOST_WITH_OWN_BACKEND])
+    return found
+
+
+def fixed_probes(
+    request: TrialRequest, probes: list[Probe], compiled: list[Probe]
+) -> tuple[Outcomes, _ByBackend]:
+    """Run probes with the plan of a request: in eager mode, as text, and some of them compiled."""
+    text: Outcomes = {}
+    restore = patch_functions(request.plan.files.values())
+    try:
+        if request.plan.files:
+            text = {each.name: in_text(run_probe(each)) for each in probes}
+        with plan_active(request.plan):
+            return text, _run_with_all_backends(request, compiled)
+    finally:
+        restore()
+
+
+def fixed_probes_confined(
+    request: TrialRequest, probes: list[Probe], compiled: list[Probe]
+) -> tuple[Outcomes, _ByBackend]:
+    """Do the same in a confined process: nothing that the plan does reaches this one."""
+
+    def work(scratch: Path) -> None:
+        text, by_backend = fixed_probes(request, probes, compiled)
+        save_outcomes(text, scratch / "text.pt")
+        for backend, outcomes in by_backend.items():
+            save_outcomes(outcomes, scratch / f"{backend}.pt")
+
+    assert request.confinement is not None
+    with ConfinedRun(request.confinement) as run:
+        run.finish(work)
+        backends = (*_BACKENDS, *_own_backends(request, compiled))
+        found = {backend: run.outcomes(f"{backend}.pt") for backend in backends}
+        return run.outcomes("text.pt"), found
 
 
 def _differ(before: CallOutcome, after: CallOutcome) -> bool:

@@ -58,6 +58,11 @@ def is_repeated(name: str) -> bool:
     return _REPEATED in name
 
 
+def is_recorded(name: str) -> bool:
+    """Return whether a name is that of a recorded call, also if it is made again."""
+    return ", " not in name.removesuffix(_REPEATED + name.rpartition(_REPEATED)[2])
+
+
 def run_trial(runner: TrialRunner, request: TrialRequest) -> TrialResult:
     """Run one trial and wait for it."""
     return runner.result(runner.submit(request))

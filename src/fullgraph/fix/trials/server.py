@@ -38,11 +38,14 @@ _TICK = 0.02
 # These need all calls in one process.
 _TOGETHER = ("timing", "variants")
 # These run one call of each way through a function.
-_BY_WAY = ("probe",)
+_BY_WAY = ("probe", "exercise", "probe_outcomes")
 
 
-def main(arguments: list[str]) -> None:
-    """Record the program, then serve requests until the pipe is closed."""
+def main(arguments: list[str], script_text: str | None = None) -> None:
+    """Record the program, then serve requests until the pipe is closed.
+
+    `script_text` is run in place of the text of the script's file.
+    """
     requests, replies, folder, *target = arguments
     end_with_parent()
     judge = JudgeProcess.forked() if hasattr(os, "fork") else JudgeProcess.spawned()
@@ -50,7 +53,7 @@ def main(arguments: list[str]) -> None:
     checkpoints = Checkpoints(can_fork=_can_fork, private=(*pipes, *judge.descriptors))
     recorder = CheckpointRecorder(checkpoints=checkpoints)
     checkpoints.stop_recording = recorder.stop
-    program = record_program(target, recorder)
+    program = record_program(target, recorder, script_text)
     recorder.values.save(Path(folder))
     _serve(program, recorder, Server(recorder, checkpoints, judge, Path(folder), *pipes))
     checkpoints.end()
@@ -166,11 +169,15 @@ class Server:
 
     def _start(self, request: TrialRequest) -> None:
         parts = self._parts_of(request)
-        if request.task == "probe":
+        if request.task in ("probe", "probe_outcomes"):
             # Compiling is what makes probes expensive.
             most_compiled = -(-request.most_compiled // len(parts))
             request = msgspec.structs.replace(request, most_compiled=most_compiled)
         self._waiting[request.number] = (request, set(parts), parts)
+        if request.given == "all":
+            for part in parts:
+                self._judge.start(part, request)
+            return
         for part in parts:
             if part.call in self._by_call:
                 self._by_call[part.call].start(request, part)
@@ -187,6 +194,8 @@ class Server:
         folder = str(self._folder)
         if request.task in _TOGETHER:
             return [Part(folder, request.number)]
+        if request.parts:
+            return [Part(folder, request.number, *each) for each in request.parts]
         seen: set[tuple[int, str]] = set()
         parts = []
         for call in self._recorder.calls:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -47,6 +47,14 @@ class SideCoverage:
             for is_true in (True, False):
                 side = Side(number, is_true)
                 yield side, self.assumption(side)
+
+    def not_run_by(self, names: Container[str]) -> Iterator[UnreachedSide]:
+        """Yield the sides that neither recorded calls nor some probes run."""
+        ran = set(self.recorded)
+        ran.update(*(sides for name, sides in self.sides.items() if name in names))
+        for side in _wanted(self, ran):
+            if side not in ran:
+                yield _unreached(self, side)
 
     def assumption(self, side: Side) -> str:
         """Return the sentence that excludes a side."""

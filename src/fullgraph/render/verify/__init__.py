@@ -1,0 +1,1 @@
+"""Renders a `VerifyReport`: the verdict on a change that somebody else wrote."""
