@@ -165,6 +165,11 @@ class _Probing:
             original_text[probe.name] = in_text(outcome)
             if probe.name in names:
                 original[probe.name] = outcome
+        self._probes = [
+            each
+            for each in self._probes
+            if not (each.only_accepted and original_text[each.name].raised)
+        ]
         fixed_text: Outcomes = {}
         restore = patch_functions(self._request.plan.files.values())
         try:
