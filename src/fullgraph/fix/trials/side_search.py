@@ -307,7 +307,8 @@ def _changed(tensor: torch.Tensor, change: _Change) -> torch.Tensor | None:
     try:
         with torch.no_grad(), torch.inference_mode(False):
             return like(tensor, change(tensor.detach().clone()).to(tensor.dtype))
-    except (RuntimeError, TypeError, ValueError, OverflowError):
+    except (RuntimeError, TypeError, ValueError, OverflowError, IndexError):
+        # Such as a tensor without elements.
         return None
 
 
