@@ -12,7 +12,7 @@ from bench._soundness.fixed import FixedProgram
 from bench._soundness.inputs import Input
 from bench._soundness.observe import outcome_of
 from fullgraph.fix.runtime.activate import plan_active
-from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
+from fullgraph.outcomes.compare import SameError, compare_outcomes, metadata_problems
 from fullgraph.outcomes.observe import CallOutcome
 
 _BACKEND = "aot_eager"
@@ -68,18 +68,21 @@ def eager_problem(
     after = outcome_of(fixed, given)
     if before is None or after is None:
         return "" if before is after else "the input can only be made for one of both"
-    problem = _difference(before, after)
-    if problem and (again := outcome_of(original, given)) and _difference(before, again):
+    same: SameError = "own" if given.has_usual_kinds else "any"
+    problem = _difference(before, after, same)
+    if problem and (again := outcome_of(original, given)) and _difference(before, again, same):
         # The original does something else each time.
         return ""
     return problem
 
 
-def _difference(before: CallOutcome, after: CallOutcome) -> str:
+def _difference(before: CallOutcome, after: CallOutcome, same_error: SameError) -> str:
     # What fixes add at module level is not compared.
+    if before.raised and after.raised and same_error == "any":
+        return ""
     kept = {name: leaf for name, leaf in after.state.items() if _is_known(name, before)}
     after.state = kept
-    problems = compare_outcomes(before, after, exact=True, same_error="message").problems
+    problems = compare_outcomes(before, after, exact=True, same_error=same_error).problems
     problems += metadata_problems(before.metadata, after.metadata)
     return problems[0] if problems else ""
 

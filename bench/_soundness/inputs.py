@@ -33,6 +33,9 @@ class Input:
     default_dtype: str = "torch.float32"
     # The changes by which this input differs from the usual one.
     changes: tuple[str, ...] = field(default=())
+    # Without it, an argument is no tensor where the program expects one. If the original rejects
+    # that, the fixed program has to, but which part of it does so first is not compared.
+    has_usual_kinds: bool = True
     seed: int = 0
 
     def call(self) -> str:
@@ -174,8 +177,9 @@ def _with_change(
             chosen = [each for each in tensors if each.kind == "float"] or tensors
             return _wrapped(given, rng.choice(chosen).name, rng.choice(_GRADIENTS))
         case "form":
-            form = rng.choice(["({0}).detach().numpy()", "({0}).tolist()", "2.5", "None"])
-            return _wrapped(given, rng.choice(tensors).name, form)
+            form = rng.choice(["({0}).detach().numpy()", "({0}).detach().numpy()", "2.5"])
+            array = _wrapped(given, rng.choice(tensors).name, form)
+            return replace(array, has_usual_kinds=False)
         case "default dtype":
             return replace(given, default_dtype="torch.float64", changes=(*given.changes, kind))
         case "modes":

@@ -22,6 +22,7 @@ from fullgraph.outcomes.observe import (
     Leaf,
     capture_output,
     flattened,
+    is_raised_by_program,
     module_state,
     tensors_in,
 )
@@ -110,11 +111,12 @@ def _observed(
                 results.append(eval(call, space))
         except Exception as error:
             outcome.raised, outcome.message = type(error).__name__, str(error)
+            outcome.is_own_error = is_raised_by_program(error)
         outcome.metadata = random_states()
     state = [*_named_state(owned).values()]
     outcome.metadata |= result_metadata(tensors_in(results), tensors_in(arguments), state, versions)
     outcome.metadata |= {
-        f"leaf {number}": f"{each.is_leaf} {each.is_inference()}"
+        f"leaf {number}": f"{each.is_leaf} {each.is_inference()} {type(each).__name__}"
         for number, each in enumerate(tensors_in(results))
     }
     outcome.metadata |= {

@@ -106,7 +106,7 @@ def observe_call(
         except Exception as error:
             outcome.raised = type(error).__name__
             outcome.message = str(error)
-            outcome.is_own_error = _is_raised_by_program(error)
+            outcome.is_own_error = is_raised_by_program(error)
         outcome.metadata |= random_states()
     outcome.inputs = flattened((args, kwargs))
     outcome.state = module_state(module)
@@ -114,7 +114,7 @@ def observe_call(
     return outcome
 
 
-def _is_raised_by_program(error: Exception) -> bool:
+def is_raised_by_program(error: Exception) -> bool:
     """Return whether a statement outside of torch has raised an exception."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

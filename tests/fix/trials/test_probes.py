@@ -78,6 +78,42 @@ def test_modes_are_probed() -> None:
     assert found["training mode"].training is True
 
 
+def test_a_leaf_that_requires_gradients_is_computed_as_well() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    assert probes(lambda x: x, leaf)["`x` is computed"].computed == 0
+    assert "`x` is computed" not in probes(lambda x: x, leaf * 2)
+
+
+ARRAYS = """\
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        {line}
+
+f = Model()
+
+def inputs():
+    return (torch.ones(2, 3),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "fails"),
+    [
+        ("return x * 1.0", "return x * x.new_ones(())", True),
+        # The original rejects arrays as well, with another exception.
+        ("return x.add(1.0)", "return torch.add(x, 1.0)", False),
+    ],
+)
+def test_a_module_that_accepts_arrays_has_to_accept_them(
+    tmp_path: Path, line: str, by: str, fails: bool
+) -> None:
+    program, indent = ARRAYS.format(line=line), " " * 8
+    failed = failed_probes(program, tmp_path, indent + line, indent + by)
+    assert ("`x` is a tensor" in {each.assumption for each in failed}) is fails
+
+
 def test_tensors_that_could_be_one_are_probed_as_one() -> None:
     probe = probes(lambda x, y: x + y, torch.ones(2), torch.zeros(2))["`x` and `y` are one tensor"]
     one, other = probe.call.args

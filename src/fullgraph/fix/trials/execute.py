@@ -73,6 +73,9 @@ def execute(
     Outcomes are written to the files of the part. Whatever else the program changes, such as its
     globals, ends with the process of the trial.
     """
+    for target in recorder.targets:
+        # The names of the original program, before a plan adds others.
+        _ = target.named
     if request.task == "probe":
         return run_probes(request, recorder, part)
     samples = samples_of(recorder, varies=part.varies)

@@ -41,6 +41,7 @@ def helper_probes(
                     name=f"{name}: {probe.name}",
                     assumption=f"in `{name}`, {probe.assumption}",
                     base=f"{name}: {probe.base}" if probe.base else "",
+                    combines=tuple(f"{name}: {each}" for each in probe.combines),
                     compiled=False,
                     helper=name,
                 )

@@ -201,6 +201,11 @@ class _Probing:
             original_text[probe.name] = in_text(outcome)
             if probe.name in names:
                 original[probe.name] = outcome
+        self._probes = [
+            each
+            for each in self._probes
+            if not (each.only_accepted and original_text[each.name].raised)
+        ]
         if given is not None:
             fixed_text, fixed = given
         elif self._request.confinement is not None:

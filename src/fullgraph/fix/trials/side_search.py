@@ -308,6 +308,7 @@ def _changed(tensor: torch.Tensor, change: _Change) -> torch.Tensor | None:
         with torch.no_grad(), torch.inference_mode(False):
             return like(tensor, change(tensor.detach().clone()).to(tensor.dtype))
     except (RuntimeError, TypeError, ValueError, OverflowError, IndexError):
+        # Such as a tensor without elements.
         return None
 
 

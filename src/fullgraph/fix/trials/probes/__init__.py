@@ -61,6 +61,7 @@ def _pairs(one: str, other: str, call: RecordedCall) -> Iterator[Probe]:
                     # One of them is enough to exclude the call.
                     assumption=f"{first.assumption}, or {second.assumption}",
                     compiled=False,
+                    only_accepted=first.only_accepted or second.only_accepted,
                     is_metadata=first.is_metadata or second.is_metadata,
                     training=first.training if second.training is None else second.training,
                     combines=(first.name, second.name),

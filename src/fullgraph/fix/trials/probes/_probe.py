@@ -53,6 +53,8 @@ class Probe:
     helper: str = ""
     # The names of the two probes whose changes it combines; empty for others.
     combines: tuple[str, ...] = ()
+    # Whether it is compared only if the original program accepts the call.
+    only_accepted: bool = False
 
 
 @contextmanager

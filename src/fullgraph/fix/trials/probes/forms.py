@@ -72,15 +72,15 @@ def _other_forms(call: RecordedCall) -> Iterator[Probe]:
             changed = with_value(call, argument, tensor.item())
             yield _for_form(argument, "a Python number", changed)
         has_array = tensor.device.type == "cpu" and tensor.dtype != torch.bfloat16
-        if has_array and not _must_be_tensor(call, argument):
+        if has_array and not _is_declared_tensor(call, argument):
             changed = with_value(call, argument, tensor.detach().clone().numpy())
-            yield _for_form(argument, "a NumPy array", changed)
+            probe = _for_form(argument, "a NumPy array", changed)
+            # Most modules reject arrays. Which part of a module does so first does not matter.
+            yield replace(probe, only_accepted=call.target.module is not None)
 
 
-def _must_be_tensor(call: RecordedCall, argument: Argument) -> bool:
-    """Return whether the argument is one of a module, or is declared as a tensor."""
-    if call.target.module is not None:
-        return True
+def _is_declared_tensor(call: RecordedCall, argument: Argument) -> bool:
+    """Return whether the annotation of an argument says that it is a tensor."""
     annotations = getattr(call.target.original, "__annotations__", {})
     return "Tensor" in str(annotations.get(argument.name, ""))
 

@@ -67,6 +67,10 @@ def _requires_grad(call: RecordedCall) -> Iterator[Probe]:
         probed = with_context(changed, grad=True, inference=False)
         if needs:
             yield Probe(f"`{name}` requires no gradients", f"`{name}` requires gradients", probed)
+            leaf = with_context(call, grad=True, inference=False)
+            computed, assumption = f"`{name}` is computed", f"`{name}` is a leaf"
+            if argument.value.is_leaf:
+                yield Probe(computed, assumption, leaf, computed=argument.index)
             continue
         assumption = f"`{name}` requires no gradients"
         yield Probe(f"`{name}` requires gradients", assumption, probed, compiled=True)

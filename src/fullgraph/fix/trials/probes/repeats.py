@@ -9,22 +9,27 @@ import torch
 
 from fullgraph.fix.record.recorder import RecordedCall
 from fullgraph.fix.trials.probes._probe import Probe, with_context, with_gradients
+from fullgraph.fix.trials.probes.values import ALL_REQUIRE_GRADIENTS
 from fullgraph.outcomes.observe import tensors_in
 
 IS_METADATA = False
+_AS_IT_IS = "the recorded call"
 
 
 def probes(call: RecordedCall) -> Iterator[Probe]:
     """Yield the call as it is, two calls before one backward pass, and a write to the results."""
-    yield Probe("the recorded call", "the call is another one", call, compiled=True)
+    yield Probe(_AS_IT_IS, "the call is another one", call, compiled=True)
     twice = "two calls before one backward pass"
     assumption = "each call is followed by its own backward pass before the next one"
     in_training = with_gradients(call) or with_context(call, grad=True, inference=False)
-    yield Probe(twice, assumption, in_training, compiled=True, around=_twice)
+    # If one such call fails, it is not because of the second one.
+    of = (_AS_IT_IS, ALL_REQUIRE_GRADIENTS)
+    yield Probe(twice, assumption, in_training, compiled=True, around=_twice, combines=of)
     # Writing may make a backward pass fail, which is no concern of this probe.
     without = with_context(call, grad=False)
     written, assumption = "a write to each result", "no caller writes to the results"
-    yield Probe(written, assumption, without, compiled=True, around=_with_writes)
+    alone = (_AS_IT_IS,)
+    yield Probe(written, assumption, without, compiled=True, around=_with_writes, combines=alone)
 
 
 def _twice(function: Callable[..., Any]) -> Callable[..., Any]:

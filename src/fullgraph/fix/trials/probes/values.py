@@ -30,6 +30,8 @@ def probes(call: RecordedCall) -> Iterator[Probe]:
         ("`{name}` has a negative infinite number", _INFINITE, _with_first(float("-inf"))),
         ("`{name}` is all zero", "`{name}` is not all zero", torch.zeros_like),
         ("`{name}` is all NaN", "`{name}` has no NaN", _filled(float("nan"))),
+        ("`{name}` is all infinite", _INFINITE, _filled(float("inf"))),
+        ("`{name}` is all negative infinite", _INFINITE, _filled(float("-inf"))),
         ("`{name}` has the largest numbers", "no number overflows", _largest),
         ("`{name}` has a zero", "`{name}` has no zeros", _with_first(0.0)),
     ):
