@@ -123,7 +123,11 @@ def _write_fixes(program: Path, report: dict[str, Any]) -> None:
         subprocess.run(["patch", "-s", program.name, diff.name], cwd=program.parent, check=True)
     lines = [line for fix in report.get("fixes", []) for line in fix["settings"]]
     if lines:
-        settings = ["import torch._dynamo", *dict.fromkeys(lines)]
+        modules = [
+            "import torch._dynamo",
+            *(["import logging"] if "logging." in str(lines) else []),
+        ]
+        settings = [*modules, *dict.fromkeys(lines)]
         program.write_text("\n".join([*settings, program.read_text()]))
 
 
