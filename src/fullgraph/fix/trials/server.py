@@ -53,6 +53,8 @@ def main(arguments: list[str]) -> None:
     program = record_program(target, recorder)
     _serve(program, recorder, Server(recorder, checkpoints, judge, Path(folder), *pipes))
     checkpoints.end()
+    # So that its CPU time counts for whoever waits for this process.
+    judge.end()
     # The program's threads and exit handlers must not run.
     os._exit(0)
 
