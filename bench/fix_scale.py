@@ -1,12 +1,12 @@
 """How the cost of `fullgraph fix` grows with the number of graph breaks.
 
-    python -m bench fix_scale [--breaks 4,16,64] [--programs FOLDER]
+    python -m bench fix_scale [--breaks 4,16,64] [--scale-programs FOLDER]
 
 Programs with 4, 16 and 64 breaks of mixed kinds, in one function or each in its own. The cost is
 the CPU time of the whole process tree until the verified result is printed, timing apart. All root
 causes have to be fixed, by fixes that are safe or state what they assume or change, and 64 breaks
-may cost at most five times as much as 16. With --programs, the programs of a folder run instead;
-numbers in their names are taken for numbers of breaks.
+may cost at most five times as much as 16. With --scale-programs, the programs of a folder run
+instead; numbers in their names are taken for numbers of breaks.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--breaks", default="4,16,64", metavar="NUMBER,...", help="fix_scale: how many breaks"
     )
-    parser.add_argument("--programs", metavar="FOLDER", help="fix_scale: run these programs")
+    parser.add_argument("--scale-programs", metavar="FOLDER", help="fix_scale: run these programs")
 
 
 def main(options: argparse.Namespace | None = None) -> bool:
@@ -127,7 +127,7 @@ def main(options: argparse.Namespace | None = None) -> bool:
 
 
 def _programs(options: argparse.Namespace | None) -> Iterator[_Program]:
-    folder = getattr(options, "programs", None)
+    folder = getattr(options, "scale_programs", None)
     for file in sorted(Path(folder).glob("*.py")) if folder else ():
         found = re.search(r"\d+", file.stem)
         breaks = int(found.group()) if found else 0
