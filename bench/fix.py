@@ -3,7 +3,7 @@
     python -m bench fix [--train] [--models=NAME,...] [--backend=inductor] [--results=FOLDER]
                         [--kept]
 
-For each model: `fullgraph fix` with everything, then with settings alone. A model counts as fixed
+For each model: `fullgraph fix` with everything. A model counts as fixed
 when no break and no skipped frame remains and the fixes are verified with eager and aot_eager; with
 --backend also with that one, and without the settings. Results that are in FOLDER already are not
 measured again, so that an interrupted run can continue; with --kept nothing is run, and the table
@@ -30,11 +30,9 @@ _MEDIAN_RATIO = 3.0
 _WORST_RATIO = 5.0
 _MORE_SECONDS = 10.0
 _HEADS = (
-    "model", "sites", "graphs", "skipped frames", "verified", "CPU s", "times the run", "fixers",
-    "value guards", "settings alone: sites", "graphs",
+    "model", "sites", "graphs", "skipped frames", "verified", "own run, CPU s", "fix, CPU s",
+    "ratio", "fixers", "value guards",
 )  # fmt: skip
-# Where the columns about settings alone start.
-_ALONE = 9
 
 
 class Result(NamedTuple):
@@ -69,11 +67,13 @@ class Result(NamedTuple):
             and bool(self.report["summary"]["verified"])
             and not self.number("sites", "after")
             and not self.number("skipped_frames", "after")
+            and all(fix["grade"] != "unverified" for fix in self.report["fixes"])
         )
 
     @property
     def fixers(self) -> str:
-        return ", ".join(dict.fromkeys(fix["fixer"] for fix in (self.report or {})["fixes"]))
+        fixes = (self.report or {})["fixes"]
+        return ", ".join(dict.fromkeys(f"{each['fixer']} ({each['grade']})" for each in fixes))
 
     @property
     def guards(self) -> str:
@@ -102,13 +102,9 @@ def main(options: argparse.Namespace) -> bool:
     backend = ["--backend", options.backend] if options.backend else []
     full = [_show(_fix(zoo, model, options, *backend)) for model in models]
     if backend:
-        _write(backend[1], _HEADS[:_ALONE], [_cells(one) for one in full])
+        _write(backend[1], _HEADS, [_cells(one) for one in full])
     elif not names:
-        settings = [_fix(zoo, model, options, "--only", "settings") for model in models]
-        rows = [
-            [*_cells(one), *_cells_alone(other)] for one, other in zip(full, settings, strict=True)
-        ]
-        _write("train" if train else "eval", _HEADS, rows)
+        _write("train" if train else "eval", _HEADS, [_cells(one) for one in full])
     return _verdict(full)
 
 
@@ -190,19 +186,16 @@ def _write(table: str, heads: tuple[str, ...], rows: list[list[str]]) -> None:
 
 def _cells(result: Result) -> list[str]:
     if result.report is None:
-        return [result.model, result.error, *[""] * (_ALONE - 2)]
+        return [result.model, result.error, *[""] * (len(_HEADS) - 2)]
     return [
         result.model,
         result.change("sites"),
         result.change("graphs"),
         result.change("skipped_frames"),
         "yes" if result.report["summary"]["verified"] else "no",
-        f"{result.cost:.0f}",
+        f"{result.own:.1f}",
+        f"{result.cost:.1f}",
         f"{result.ratio:.1f}",
         result.fixers or "–",
         result.guards or "–",
     ]
-
-
-def _cells_alone(result: Result) -> list[str]:
-    return [result.change("sites"), result.change("graphs")]

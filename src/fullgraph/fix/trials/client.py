@@ -30,6 +30,8 @@ from fullgraph.fix.trials.merge import representatives
 from fullgraph.fix.trials.runner import Part, read_result, result_of
 
 _TICK = 0.1
+# The server ends at once, unless the machine is busy.
+_ENDING_SECONDS = 10.0
 _CRASHED = "the trial crashed"
 
 
@@ -116,7 +118,7 @@ class ProgramTrialRunner:
         if now:
             self._process.kill()
         try:
-            self._process.wait(2)
+            self._process.wait(_ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

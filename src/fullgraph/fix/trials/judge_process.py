@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from msgspec import json
 
@@ -19,13 +22,12 @@ _HAS_ENDED = "the process that compares results has ended; run fullgraph again"
 class JudgeProcess:
     """A process that compares outcomes; see `judge.py`."""
 
-    def __init__(
-        self, requests: int, replies: int, process: subprocess.Popen[bytes] | None = None
-    ) -> None:
+    def __init__(self, requests: int, replies: int, wait: Callable[[], object]) -> None:
+        """`wait` waits for the end of the process, which its closed pipe ends, or ends it."""
         self._requests = requests
         # Readable when a verdict has been written.
         self.replies = replies
-        self._process = process
+        self._wait = wait
         self._buffer = b""
 
     @classmethod
@@ -33,7 +35,8 @@ class JudgeProcess:
         """Fork the judge from this process, which has not run the program yet."""
         from_us, requests = os.pipe()
         replies, to_us = os.pipe()
-        if os.fork() == 0:
+        process = os.fork()
+        if process == 0:
             with suppress(BaseException):
                 os.close(requests)
                 os.close(replies)
@@ -44,7 +47,7 @@ class JudgeProcess:
             os._exit(0)
         os.close(from_us)
         os.close(to_us)
-        return cls(requests, replies)
+        return cls(requests, replies, partial(_kill, process))
 
     @classmethod
     def spawned(cls) -> JudgeProcess:
@@ -55,7 +58,7 @@ class JudgeProcess:
         process = subprocess.Popen(command, pass_fds=(from_us, to_us), stdin=subprocess.DEVNULL)
         os.close(from_us)
         os.close(to_us)
-        return cls(requests, replies, process)
+        return cls(requests, replies, process.wait)
 
     @property
     def descriptors(self) -> tuple[int, int]:
@@ -87,5 +90,12 @@ class JudgeProcess:
         """Let the process end."""
         for descriptor in self.descriptors:
             os.close(descriptor)
-        if self._process is not None:
-            self._process.wait()
+        self._wait()
+
+
+def _kill(process: int) -> None:
+    # A process that the program has left behind may hold the pipe open, and a program that ignores
+    # SIGCHLD leaves no status of its children.
+    with suppress(OSError):
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)

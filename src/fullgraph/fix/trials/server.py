@@ -57,6 +57,8 @@ def main(arguments: list[str], script_text: str | None = None) -> None:
     recorder.values.save(Path(folder))
     _serve(program, recorder, Server(recorder, checkpoints, judge, Path(folder), *pipes))
     checkpoints.end()
+    # So that its CPU time counts for whoever waits for this process.
+    judge.end()
     # The program's threads and exit handlers must not run.
     os._exit(0)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import Any
 
 import torch
@@ -49,6 +49,9 @@ _OFFSETS = (1.0, -1.0, 10.0, -10.0, 100.0, -100.0, 1e4, -1e4, 1e7, -1e7)
 _RANDOM = 12
 # Of random numbers. Where only rounding errors reach a side, large numbers do.
 _SCALES = (1.0, 1e9, 1e3, 1e-2, 1e12, 1e6)
+# For sides that only rounding errors reach, and that far down: numbers get smaller on the way.
+_LARGE = (1e9, 1e15, 1e22, 1e30)
+_SEEDS = 4
 _Change = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -107,6 +110,7 @@ class SideSearch:
             # Most of the calls are for what the starts lead to.
             if len(self._starts) < _MOST_STARTS and self._left > self.most_calls * _KEPT_FOR_SEARCH:
                 self._run(start)
+        self._try_large_numbers()
         # All starts take turns: a call that gets further is not kept waiting.
         waiting: list[Iterator[Probe]] = []
         while not self._is_done():
@@ -147,6 +151,17 @@ class SideSearch:
             for number in numbers
             if number in self.observer.operands
         )
+
+    def _try_large_numbers(self) -> None:
+        for start in self._starts[:1]:
+            for scale, seed in product(_LARGE, range(_SEEDS)):
+                values = {
+                    each.index: _changed(each.value, partial(_noise, seed, scale))
+                    for each in _floats(start.call)
+                }
+                known = {index: value for index, value in values.items() if value is not None}
+                if known and not self._is_done():
+                    self._run(replace(start, call=with_values(start.call, known)))
 
     # Gradients of what is compared.
 
@@ -384,10 +399,13 @@ def _first_ones(number: int, tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _random(seed: int, tensor: torch.Tensor) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
     scale = _SCALES[seed % len(_SCALES)]
-    noise = torch.randn(tensor.shape, generator=generator).to(tensor.device)
-    return noise * scale + (seed % 3 - 1) * scale
+    return _noise(seed, scale, tensor) + (seed % 3 - 1) * scale
+
+
+def _noise(seed: int, scale: float, tensor: torch.Tensor) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(tensor.shape, generator=generator).to(tensor.device) * scale
 
 
 def _shuffled(seed: int, tensor: torch.Tensor) -> torch.Tensor:
