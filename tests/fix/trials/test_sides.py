@@ -14,6 +14,7 @@ from fullgraph.fix.runtime.hot_patch import index_functions
 from fullgraph.fix.source.edits import Edit, FileEdits, apply_edits
 from fullgraph.fix.source.rewritten_tests import observing_edits, rewritten_tests
 from fullgraph.fix.source.text import line_start
+from fullgraph.fix.trials import side_search
 from fullgraph.fix.trials.probes import Probe
 from fullgraph.fix.trials.sides import SideCoverage, cover_sides
 from tests.fix.run_case import index_what_is_loaded, load
@@ -72,6 +73,8 @@ def covered(
         "x.sum() == 12345.678",
         "x.shape[0] > 3 and x.mean() > 2",
         "x.numel() >= 100",
+        # Of both dimensions together: neither alone may be so large.
+        "x.numel() > 9000",
         "n.item() == 17",
         "n > 4096",
         "x.sum().item() > LIMIT",
@@ -91,6 +94,30 @@ def test_an_input_is_found_for_each_side(tmp_path: Path, test: str) -> None:
     code = f"if {test}:\n    return x * 2\nreturn x + 1"
     found = covered(tmp_path, code, torch.ones(2, 3), torch.tensor(3), False, probes=(nan,))
     assert found.unreached == ()
+
+
+def test_numbers_and_sizes_next_to_what_is_compared_are_tried() -> None:
+    target = CompiledTarget("f", torch.nn.Identity(), {})
+    arguments = (torch.ones(2, 3), torch.ones(3), 5, 0.5, True)
+    start = Probe("", "", RecordedCall(target, arguments, {}, CallContext.current()))
+    numbers = [each.call.args[2:] for each in side_search._numbers(start, [7.0, 0.5])]
+    near = [7.0, 8.0, 6.0, 7.0 * 1.1 + 0.1, 7.0 * 0.9 - 0.1, -7.0]
+    near += [0.5, 1.5, -0.5, 0.5 * 1.1 + 0.1, 0.5 * 0.9 - 0.1]
+    assert numbers == [
+        *((int(each), 0.5, True) for each in near if int(each) != 5),
+        *((5, each, True) for each in near if each != 0.5),
+        (5, 0.5, False),
+    ]
+    shapes = [
+        tuple(tuple(tensor.shape) for tensor in each.call.args[:2])
+        for each in side_search._sizes(start, [9000.0, 3.0])
+    ]
+    of_rows = [3001, 4, 3]
+    of_columns = [4, 2]
+    assert shapes == [
+        *(((size, 3), (3,)) for size in of_rows),
+        *(((2, size), (size,)) for size in of_columns),
+    ]
 
 
 @pytest.mark.parametrize(
