@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,17 +15,20 @@ from fullgraph.ai.checks._torch_names import TorchNames
 from fullgraph.ai.facts import Subject
 
 # Names of which torch's files say that they are there.
-EXISTING = (
+EXISTING = re.findall(
+    r"\S+",
     "torch.where torch.cond torch.add torch.float32 torch.Generator torch.Tensor.item "
     "torch.Tensor.to torch.nn.Linear torch.nn.functional.softmax torch.compiler.is_compiling "
     "torch._check torch.library.custom_op torch._dynamo.mark_dynamic torch.linalg.norm "
-    "torch.utils.checkpoint.checkpoint torch.no_grad torch.func.vmap torch.fft.fft"
-).split()
+    "torch.utils.checkpoint.checkpoint torch.no_grad torch.func.vmap torch.fft.fft",
+)
 # Each is the name of something else: a method, a parameter, a module's inner function.
-MISSING = (
+MISSING = re.findall(
+    r"\S+",
     "torch.compile_all torch.forward torch.Tensor.compile torch.Tensor.custom_op "
-    "torch.nn.functional.relux torch.compiler.graph_break_here torch.where.not_there torch.nosuch.f"
-).split()
+    "torch.nn.functional.relux torch.compiler.graph_break_here torch.where.not_there "
+    "torch.nosuch.f",
+)
 
 
 def _subject(file: str = "", **changes: object) -> Subject:

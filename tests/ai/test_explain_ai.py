@@ -116,7 +116,7 @@ def test_an_id_and_a_pasted_error_are_explained_without_a_session(project: Proje
     assert by_id.out.startswith("GB0124  Unsupported Tensor.item()")
     assert pasted.out.startswith("GB0170  Data-dependent branching")
     assert "if x.sum() > 0:" not in server.requests[1].user
-    assert 'net.py", line 3' in server.requests[1].user
+    assert 'File "~/secret/net.py", line 3' in server.requests[1].user
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_control_c_ends_with_130(project: Project) -> None:
         terminal.interrupt()
         done = terminal.end()
     assert done.code == 130
-    assert done.err == "\nfullgraph: interrupted\n"
+    assert done.err == "fullgraph: interrupted\n"
 
 
 # What must not leave.
