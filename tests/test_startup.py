@@ -9,7 +9,7 @@ import pytest
 
 SLOW = (
     "torch", "libcst", "jinja2", "numpy", "transformers", "asyncio", "packaging", "platformdirs",
-    "urllib3",
+    "urllib3", "pydantic", "pydantic_ai", "openai", "anthropic", "google", "httpx2",
 )  # fmt: skip
 
 
@@ -28,7 +28,8 @@ def test_importing_fullgraph_imports_nothing_slow() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["run", "--help"], ["report", "--help"], ["recompiles", "--help"]],
+    [["--help"], ["run", "--help"], ["report", "--help"], ["recompiles", "--help"],
+     ["explain", "--help"], ["ai", "--help"]],
 )
 def test_help_imports_nothing_slow(arguments: list[str]) -> None:
     modules = imported(
@@ -36,6 +37,14 @@ def test_help_imports_nothing_slow(arguments: list[str]) -> None:
         f"cli({arguments!r}, standalone_mode=False, prog_name='fullgraph')"
     )
     assert not modules & {*SLOW, "msgspec"}
+
+
+def test_showing_a_prompt_imports_neither_torch_nor_a_provider() -> None:
+    modules = imported(
+        "from fullgraph.commands import cli\n"
+        "cli(['explain', '--ai', 'GB0124', '--show-prompt'], standalone_mode=False)"
+    )
+    assert not modules & {"torch", "numpy", "pydantic_ai", "openai", "anthropic", "httpx2"}
 
 
 def test_the_public_names_are_there() -> None:

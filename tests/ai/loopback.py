@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,13 +28,17 @@ ADDRESS_VARIABLES = {
 
 @dataclass
 class Says:
-    """A complete answer in pieces. `then_waits` keeps the stream open after the first piece."""
+    """A complete answer in pieces. `then_waits` keeps the stream open after the first piece.
+
+    `sent` gets the times at which the events were sent: the first one, then one per piece.
+    """
 
     pieces: Sequence[str]
     reason: str = "stop"
     tokens: tuple[int, int] = (1200, 300)
     refusal: str = ""
     then_waits: threading.Event | None = None
+    sent: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if isinstance(self.pieces, str):
@@ -222,6 +227,7 @@ def _play(http: Any, request: Request, step: Step, stopped: threading.Event) -> 
             for number, event in enumerate(_events(request.provider, step)):
                 if number == 2 and step.then_waits is not None:
                     step.then_waits.wait()
+                step.sent.append(time.perf_counter())
                 _chunk(http, event)
             _chunk(http, b"")
 

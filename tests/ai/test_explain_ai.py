@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -115,7 +116,7 @@ def test_an_id_and_a_pasted_error_are_explained_without_a_session(project: Proje
     assert by_id.out.startswith("GB0124  Unsupported Tensor.item()")
     assert pasted.out.startswith("GB0170  Data-dependent branching")
     assert "if x.sum() > 0:" not in server.requests[1].user
-    assert 'net.py", line 3' in server.requests[1].user
+    assert 'File "~/secret/net.py", line 3' in server.requests[1].user
 
 
 @pytest.mark.parametrize(
@@ -364,13 +365,13 @@ def test_an_answer_that_breaks_off_in_a_terminal_ends_with_one_line(project: Pro
 
 def test_control_c_ends_with_130(project: Project) -> None:
     project.capture()
-    with serve(Says(pieces(answer()), then_waits=threading.Event())) as server:
+    with serve(Says(pieces(answer(), 20), then_waits=threading.Event())) as server:
         terminal = project.in_terminal(*ASK, **server.environment())
         terminal.wait_for("not checked yet")
         terminal.interrupt()
         done = terminal.end()
     assert done.code == 130
-    assert done.err == "\nfullgraph: interrupted\n"
+    assert done.err == "fullgraph: interrupted\n"
 
 
 # What must not leave.
@@ -388,6 +389,7 @@ def test_every_provider_answers_and_the_key_is_only_in_a_header(
     project: Project, provider: str, model: str, variable: str
 ) -> None:
     project.capture()
+    import_module(f"fullgraph.ai.providers.{provider}")
     environment = {variable: KEY, "FULLGRAPH_MODEL": f"{provider}:{model}"}
     with serve(Says(pieces(answer()))) as server:
         environment |= server.environment(provider)
@@ -407,6 +409,7 @@ def test_every_provider_answers_and_the_key_is_only_in_a_header(
 @pytest.mark.parametrize("provider", ["anthropic", "google"])
 def test_other_providers_fail_in_the_same_words(project: Project, provider: str) -> None:
     project.capture()
+    import_module(f"fullgraph.ai.providers.{provider}")
     model = {"anthropic": "claude-sonnet-4-5", "google": "gemini-2.5-flash"}[provider]
     for step, code, said in (
         (Fails(401), 2, "wants a key (401); set"),

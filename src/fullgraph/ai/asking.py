@@ -24,6 +24,8 @@ _WAITS = (1.0, 4.0)
 # A token is at least so many bytes of text, on average over a prompt; more tokens than real ones.
 _BYTES_PER_TOKEN = 2.5
 _LONGEST_REASON = 300
+# Characters; a server that never stops must not fill the memory until the time is over.
+_LONGEST_ANSWER = 1_000_000
 
 
 class Limits(Struct, frozen=True):
@@ -125,11 +127,13 @@ class Questions:
             ) from None
 
     async def _try(self, model: LanguageModel, prompt: Prompt, on_text: OnText) -> Reply:
-        shown = False
+        shown = 0
 
         def pass_on(text: str) -> None:
             nonlocal shown
-            shown = True
+            shown += len(text)
+            if shown > _LONGEST_ANSWER:
+                raise NoAnswerError(f"the answer of {self._selection.model} does not end")
             on_text(text)
 
         for number in range(1, TRIES + 1):

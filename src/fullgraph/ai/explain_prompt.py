@@ -18,15 +18,9 @@ def explain_prompt(subject: Subject, *, with_source: bool) -> Prompt:
     chosen = instructions("explain")
     facts = "\n".join(f"F{number}  {text}" for number, text in enumerate(subject.facts, start=1))
     blocks = [Block("facts", facts, has_source=True), *subject.blocks]
-    what = (
-        f"the graph break at {subject.place}"
-        if subject.file
-        else f"the graph break {subject.place}"
-    )
-    parts = [f"Explain {_safe(what, subject)}."]
-    parts += [
-        fenced(_safe(block.title, subject), _data(block, subject, with_source)) for block in blocks
-    ]
+    # Nothing but fixed words is outside of the fences: also the name of a file is data.
+    parts = ["Explain the graph break that the facts describe."]
+    parts += [fenced(block.title, _data(block, subject, with_source)) for block in blocks]
     return Prompt(chosen.label, chosen.text, "\n\n".join(parts), FORM)
 
 

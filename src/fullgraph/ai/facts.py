@@ -59,7 +59,8 @@ def subject_of_break(
     """Return what a session knows about one break."""
     environment = capture.report.environment
     notes = _notes(site, capture)
-    facts = list(_break_facts(site, capture, with_source=with_source))
+    facts = [f"The user asks about {place.text}."]
+    facts += list(_break_facts(site, capture, with_source=with_source))
     if page is not None:
         facts += _page_facts(page)
     facts += notes
@@ -67,10 +68,11 @@ def subject_of_break(
     if with_source:
         shown = site.shown or site
         for part in source_parts(shown.file, shown.line, environment.directory):
-            blocks.append(Block(part.title, part.text, has_source=True))
+            blocks.append(Block("source", f"{part.title}\n{part.text}", has_source=True))
         if not blocks and site.excerpt:
-            text = "\n".join(f"{each.number} | {each.text.rstrip()}" for each in site.excerpt)
-            blocks.append(Block(f"source around line {site.line} of {site.file}", text, True))
+            lines = [f"{each.number} | {each.text.rstrip()}" for each in site.excerpt]
+            text = "\n".join([f"around line {site.line} of {site.file}", *lines])
+            blocks.append(Block("source", text, has_source=True))
     if isinstance(site, RootCause) and not notes:
         lines = fixer_lines(site, with_source=with_source)
         blocks.append(Block("what the fixers of fullgraph fix say", "\n".join(lines), True))
@@ -166,7 +168,8 @@ def _effects(site: BreakSite) -> Iterator[str]:
     ]
     shown = "; ".join(f"{number} {words}" for number, words in parts if number)
     compiled = ", ".join(site.frames)
-    yield f"It occurred {site.occurrences} times: {shown}. Dynamo was compiling {compiled}."
+    times = "once" if site.occurrences == 1 else f"{site.occurrences} times"
+    yield f"It occurred {times}: {shown}. Dynamo was compiling {compiled}."
     if isinstance(site, RootCause) and site.skipped_frames:
         yield f"Because of it these run entirely in eager mode: {', '.join(site.skipped_frames)}."
 

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 
 from msgspec import Struct
 
+from fullgraph.ai.errors import SetupError
+
 # The variables in which each provider's key can be; the first that is set counts.
 KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
@@ -16,6 +18,8 @@ KEY_VARIABLES = {
 }
 # Under this name of a service the keyring has the keys; the names of users are those of variables.
 KEYRING_SERVICE = "fullgraph"
+# Keys that were found, so that those of the keyring are masked as well.
+_found: set[str] = set()
 # A shorter value is no key, and would mask words.
 _SHORTEST = 6
 
@@ -35,11 +39,20 @@ def find_key(provider: str, environment: Mapping[str, str] = os.environ) -> Key 
     """Return the key of a provider; None if there is none."""
     for name in KEY_VARIABLES[provider]:
         if value := environment.get(name, "").strip():
-            return Key(value, name)
+            return _checked(Key(value, name))
     for name in KEY_VARIABLES[provider]:
         if value := _from_keyring(name):
-            return Key(value, "keyring")
+            return _checked(Key(value, "keyring"))
     return None
+
+
+def _checked(key: Key) -> Key:
+    if not (key.value.isascii() and key.value.isprintable()) or " " in key.value:
+        raise SetupError(
+            f"the key from {key.found_in} has characters that no key has; copy it again"
+        )
+    _found.add(key.value)
+    return key
 
 
 def _from_keyring(name: str) -> str:
@@ -55,7 +68,7 @@ def _from_keyring(name: str) -> str:
 
 
 def configured_values(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the values of all keys in the environment, to be masked wherever they appear."""
+    """Return the values of all keys that are known, to be masked wherever they appear."""
     names = (name for names in KEY_VARIABLES.values() for name in names)
-    values = (environment.get(name, "").strip() for name in names)
-    return tuple(dict.fromkeys(each for each in values if len(each) >= _SHORTEST))
+    values = [environment.get(name, "").strip() for name in names]
+    return tuple(dict.fromkeys(v for v in [*values, *sorted(_found)] if len(v) >= _SHORTEST))

@@ -45,6 +45,7 @@ _IN_ADDRESS = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/:@\"']+:[^\s/@\"']+@")
 _RANDOM = re.compile(
     r"(?<=[\"'])(?=[^\"']*[a-z])(?=[^\"']*[A-Z])(?=[^\"']*\d)[A-Za-z0-9+/=_-]{32,}(?=[\"'])"
 )
+_HOME = re.compile(r"(?<![\w./\\-])(?:/home|/Users)/[^/\s\"':]+|\b[A-Z]:\\Users\\[^\\\s\"':]+")
 _HEXADECIMAL = re.compile(r"(?<=[\"'])[0-9a-f]{32,}(?=[\"'])")
 
 
@@ -82,4 +83,5 @@ def relative_paths(text: str, folders: Iterable[str], home: str = "") -> str:
     stem = home.rstrip("/\\")
     if len(stem) > 1:
         text = re.sub(rf"(?<![\w./\\-]){re.escape(stem)}(?=[/\\]|\b)", "~", text)
-    return text
+    # A log may come from another machine.
+    return _HOME.sub("~", text)

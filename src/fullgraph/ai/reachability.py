@@ -14,7 +14,6 @@ from fullgraph.ai.providers import is_installed, offered_names, open_model
 from fullgraph.ai.selection import (
     PROVIDERS,
     Provider,
-    Selection,
     chosen_text,
     provider_named,
     select,
@@ -76,9 +75,9 @@ class Reachability(Struct, frozen=True):
 
 def look_around(model: str | None, timeout: float) -> Reachability:
     """Ask every configured provider for its models, and the chosen model for an answer."""
-    chosen = select(model) if chosen_text(model) else None
+    name = chosen_text(model)
     states = asyncio.run(_states(timeout))
-    return Reachability(_try_model(chosen, timeout) if chosen else None, states)
+    return Reachability(_try_model(name, timeout) if name else None, states)
 
 
 async def _states(timeout: float) -> tuple[ProviderState, ...]:
@@ -97,13 +96,13 @@ async def _state(provider: Provider, timeout: float) -> ProviderState:
             answers = True
         except TimeoutError:
             answers, code = False, NotReachableError.exit_code
-            problem = f"{provider.address} did not answer within {timeout:g} s"
+            problem = f"{provider.shown_address} did not answer within {timeout:g} s"
         except AiError as error:
             answers, problem, code = False, str(error), error.exit_code
     return ProviderState(
         name=provider.name,
         key=provider.key.found_in if provider.key else "",
-        address=provider.address,
+        address=provider.shown_address,
         own_address=provider.own_address,
         installed=is_installed(provider.name),
         answers=answers,
@@ -113,12 +112,11 @@ async def _state(provider: Provider, timeout: float) -> ProviderState:
     )
 
 
-def _try_model(selection: Selection, timeout: float) -> ModelState:
+def _try_model(name: str, timeout: float) -> ModelState:
     chosen = instructions("hello")
     prompt = Prompt(chosen.label, chosen.text, "Are you there?", _FORM)
-    questions = Questions(selection, open_model, Limits(timeout, _MOST_TOKENS))
-    name = str(selection.model)
     try:
+        questions = Questions(select(name), open_model, Limits(timeout, _MOST_TOKENS))
         _, used = questions.ask(prompt)
     except AiError as error:
         return ModelState(name, answers=False, problem=str(error), exit_code=error.exit_code)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from fullgraph.ai.errors import SetupError
 from fullgraph.ai.keys import KEY_VARIABLES, Key, find_key
+from fullgraph.ai.masking import mask_secrets
 
 MODEL_VARIABLE = "FULLGRAPH_MODEL"
 ADDRESS_VARIABLES = {
@@ -44,6 +45,11 @@ class Provider(Struct, frozen=True):
     address: str
     own_address: bool
     key: Key | None
+
+    @property
+    def shown_address(self) -> str:
+        """The address without a password that may be in it."""
+        return mask_secrets(self.address)
 
     @property
     def is_configured(self) -> bool:

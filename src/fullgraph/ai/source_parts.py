@@ -148,13 +148,13 @@ def _part(defined: _Defined, line: int) -> SourcePart:
         last = min(last, first + _MOST_LINES - 1)
     kind = "class" if isinstance(node, ast.ClassDef) else "function"
     return SourcePart(
-        f"source of {kind} {defined.name} in {defined.file}", _numbered(defined.lines, first, last)
+        f"{kind} {defined.name} in {defined.file}", _numbered(defined.lines, first, last)
     )
 
 
 def _excerpt(file: str, lines: list[str], line: int) -> SourcePart:
     first, last = max(1, line - 20), min(len(lines), line + 20)
-    return SourcePart(f"source around line {line} of {file}", _numbered(lines, first, last))
+    return SourcePart(f"around line {line} of {file}", _numbered(lines, first, last))
 
 
 def _numbered(lines: list[str], first: int, last: int) -> str:

@@ -106,7 +106,9 @@ def ends_with_130() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("\nfullgraph: interrupted", err=True)
+        # The terminal has written ^C into the line.
+        click.echo("\n" if sys.stderr.isatty() else "", nl=False, err=True)
+        click.echo("fullgraph: interrupted", err=True)
         sys.exit(130)
 
 

@@ -131,7 +131,7 @@ class _Failure:
 
     @property
     def _address(self) -> str:
-        return self.provider.address if self.provider.own_address else self.provider.name
+        return self.provider.shown_address if self.provider.own_address else self.provider.name
 
     @property
     def said(self) -> str:

@@ -13,6 +13,8 @@ import httpx2
 # Seconds without any byte of an answer; `--timeout` covers all of it, and ends the wait earlier.
 _SILENCE = 600.0
 _CONNECT = 10.0
+# Bytes of one answer.
+_LONGEST = 50_000_000
 
 
 class NotStreamedError(Exception):
@@ -64,7 +66,7 @@ class WatchedHttp:
             return
         try:
             data = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             self.is_malformed = True
             return
         choices = data.get("choices") if isinstance(data, dict) else None
@@ -79,10 +81,14 @@ class _WatchedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream, watcher: WatchedHttp) -> None:
         self._stream = stream
         self._watcher = watcher
+        self._size = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         rest = b""
         async for chunk in self._stream:
+            self._size += len(chunk)
+            if self._size > _LONGEST:
+                raise NotJsonError
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
                 self._watcher.look_at(line)
