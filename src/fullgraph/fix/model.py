@@ -268,6 +268,8 @@ class Verdict(Struct, frozen=True):
     varying: tuple[str, ...] = ()
     # Calls with another property for which the plan is wrong.
     failed_probes: tuple[FailedProbe, ...] = ()
+    # Attributes that the modules of a whole changed program have besides those of the original.
+    new_attributes: tuple[str, ...] = ()
     # Why the outcomes could not be compared; empty if they were.
     error: str = ""
     # The same for the further backend of the request.
@@ -309,6 +311,7 @@ class TrialResult(Struct, frozen=True):
     signatures: tuple[str, ...] = ()
     # Calls of which a part differs each time, so that it is not compared.
     varying: tuple[str, ...] = ()
+    new_attributes: tuple[str, ...] = ()
     # What the trial has cost, however busy the machine was.
     cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.
@@ -322,6 +325,8 @@ class ProgramRecorded(Struct, frozen=True):
 
     calls: tuple[str, ...]
     functions: tuple[str, ...]
+    # Which of all calls of compiled functions they are, counted from 1.
+    positions: tuple[int, ...] = ()
     error: str = ""
     # The innermost line of the user's code in the error's traceback.
     details: str = ""
