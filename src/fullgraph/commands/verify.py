@@ -28,6 +28,11 @@ _INTERRUPTED = 130
     metavar="FILE",
     help="Verify this diff of the files as they are; - is standard input.",
 )
+@click.option(
+    "--rev", "revision", metavar="REVISION",
+    help="Verify what the work tree changes in this revision of git.",
+)  # fmt: skip
+@click.option("--worktree", is_flag=True, help="The same as --rev HEAD.")
 @click.option("--backend", "backends", multiple=True, metavar="NAME",
     help="Also verify with this backend (eager and aot_eager are always used).",
 )  # fmt: skip
@@ -61,6 +66,8 @@ _INTERRUPTED = 130
 def command(
     target: tuple[str, ...],
     patch: str | None,
+    revision: str | None,
+    worktree: bool,
     backends: tuple[str, ...],
     seconds: int | None,
     no_rerun: bool,
@@ -96,17 +103,28 @@ def command(
         reads=reads,
         variables=variables,
     )
-    report = _report(target, _changes(patch), options, consents=yes)
+    changes = _changes(target, patch, "HEAD" if worktree and revision is None else revision)
+    if worktree and revision is not None:
+        raise FullgraphError("--worktree is the same as --rev HEAD; give one of them")
+    report = _report(target, changes, options, consents=yes)
     deliver("verify", report, format_, output=output)
     if report.verdict != "verified":
         sys.exit(_NOT_VERIFIED)
 
 
-def _changes(patch: str | None) -> tuple[FileChange, ...]:
+def _changes(
+    target: tuple[str, ...], patch: str | None, revision: str | None
+) -> tuple[FileChange, ...]:
     from fullgraph.fix.verify.patch import read_patch
+    from fullgraph.fix.verify.revision import changes_since
+    from fullgraph.fix.verify.session import main_file_of
 
-    if patch is None:
-        raise FullgraphError("there is no change to verify; name a diff with --patch")
+    if (patch is None) == (revision is None):
+        what = "there is no change to verify" if patch is None else "there are two changes"
+        raise FullgraphError(f"{what}; give one of --patch FILE, --rev REVISION and --worktree")
+    if revision is not None:
+        return changes_since(revision, main_file_of(target))
+    assert patch is not None
     return read_patch(_text(patch))
 
 

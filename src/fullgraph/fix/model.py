@@ -277,6 +277,8 @@ class Verdict(Struct, frozen=True):
     varying: tuple[str, ...] = ()
     # Calls with another property for which the plan is wrong.
     failed_probes: tuple[FailedProbe, ...] = ()
+    # Attributes that the modules of a whole changed program have besides those of the original.
+    new_attributes: tuple[str, ...] = ()
     # Why the outcomes could not be compared; empty if they were.
     error: str = ""
     # The same for the further backend of the request.
@@ -323,6 +325,7 @@ class TrialResult(Struct, frozen=True):
     varying: tuple[str, ...] = ()
     # Settings of the plan that had no effect.
     unused: tuple[str, ...] = ()
+    new_attributes: tuple[str, ...] = ()
     # What the trial has cost, however busy the machine was.
     cpu_seconds: float = 0.0
     # The error that ended the trial; empty without one.
@@ -336,6 +339,8 @@ class ProgramRecorded(Struct, frozen=True):
 
     calls: tuple[str, ...]
     functions: tuple[str, ...]
+    # Which of all calls of compiled functions they are, counted from 1.
+    positions: tuple[int, ...] = ()
     error: str = ""
     # The innermost line of the user's code in the error's traceback.
     details: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import torch
@@ -185,6 +185,27 @@ def _identical(old: torch.Tensor, new: torch.Tensor) -> bool:
     if old.dtype.is_floating_point or old.dtype.is_complex:
         return bool(torch.isclose(old, new, rtol=0, atol=0, equal_nan=True).all())
     return bool(torch.equal(old, new))
+
+
+def without_new_attributes(
+    before: CallOutcome, after: CallOutcome
+) -> tuple[CallOutcome, tuple[str, ...]]:
+    """Return `after` without plain attributes of modules that `before` lacks, and their names.
+
+    New parameters and buffers are tensors, and stay.
+    """
+    added = [
+        path
+        for path, leaf in after.state.items()
+        if path not in before.state and not _is_tensor(leaf)
+    ]
+    kept = {path: leaf for path, leaf in after.state.items() if path not in added}
+    return replace(after, state=kept), tuple(added)
+
+
+def _is_tensor(leaf: Leaf) -> bool:
+    # Outcomes in text form describe tensors like this.
+    return isinstance(leaf, torch.Tensor) or leaf.startswith("tensor ")
 
 
 def metadata_problems(before: dict[str, str], after: dict[str, str]) -> list[str]:

@@ -67,7 +67,9 @@ def random_states() -> dict[str, str]:
     """Return checksums of the random states of torch, Python and NumPy."""
     states = {"torch": _checksum(torch.get_rng_state().numpy().tobytes())}
     # Hashing the tuple is much faster than writing its 625 numbers.
-    states["Python"] = str(hash(random.getstate()))
+    # The hash of None is another one in each process.
+    _, state, next_gauss = random.getstate()
+    states["Python"] = f"{hash(state)} {next_gauss}"
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         name, numbers, *rest = numpy.random.get_state()

@@ -64,6 +64,10 @@ class CheckpointRecorder(CallRecorder):
     """Records calls, each with a checkpoint if the process can be forked."""
 
     checkpoints: CheckpointMaker | None = None
+    # The calls to keep, counted from 1; None: those that differ in kind, path or numbers.
+    wanted: frozenset[int] | None = None
+    # How many calls the program has made.
+    made: int = 0
     # Calls whose kind or path is not among the kept ones, by function.
     not_kept: Counter[str] = field(default_factory=Counter)
     # Of integer inputs, in all calls.
@@ -81,6 +85,7 @@ class CheckpointRecorder(CallRecorder):
         if self.is_within_call:
             return run(*args, **kwargs)
         self.values.note(target.name, args, kwargs)
+        self.made += 1
         kind = f"{self.kind_of(target, args, kwargs, numbers=False)} {_modes(target)}"
         self._kinds[kind] += 1
         call = self._about_to_be_made(kind, target, args, kwargs)
@@ -106,6 +111,7 @@ class CheckpointRecorder(CallRecorder):
         if not self._is_looked_at(kind, target):
             return None
         call = recorded_call(target, args, kwargs)
+        call.position = self.made
         self.calls.append(call)
         maker = self.checkpoints
         if maker is None or not maker.is_possible(self):
@@ -120,6 +126,8 @@ class CheckpointRecorder(CallRecorder):
         return None
 
     def _is_looked_at(self, kind: str, target: CompiledTarget) -> bool:
+        if self.wanted is not None:
+            return self.made in self.wanted
         count = self._kinds[kind]
         if count > _FIRST_CALLS and count & (count - 1):
             return False
@@ -131,6 +139,8 @@ class CheckpointRecorder(CallRecorder):
         return False
 
     def _is_kept(self, kind: str, exact: str, call: RecordedCall) -> bool:
+        if self.wanted is not None:
+            return True
         kept = self._kept.setdefault(kind, _Kept())
         has_new_numbers = exact not in kept.numbers and len(kept.numbers) < _MOST_NUMBERS
         kept.numbers.add(exact)

@@ -126,6 +126,8 @@ class RecordedCall:
     path: str = ""
     # What the function could reach, if the process cannot be forked.
     snapshot: Snapshot | None = None
+    # Counts all calls of the program from 1.
+    position: int = 0
     # Counts the recorded calls of the program from 1; 0 if there is only one.
     number: int = 0
 

@@ -9,6 +9,7 @@ can write to FOLDER only. This process then only waits, and ends whatever the pr
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import time
@@ -40,6 +41,10 @@ class EditedProgram(Struct, frozen=True):
 
     texts: dict[str, str]
     confinement: Confinement | None = None
+    # Lines of these texts to watch while the program runs; see `exercise.ran_before`.
+    lines: dict[str, tuple[int, ...]] = {}
+    # The calls to record, counted from 1; empty: as the program needs.
+    calls: tuple[int, ...] = ()
 
 
 class EditedProgramRunner(ProgramTrialRunner):
@@ -93,10 +98,24 @@ def main(arguments: list[str]) -> None:
         _in_child(edited.confinement, Path(folder), int(requests), int(replies))
     replace_sources(edited.texts)
     from fullgraph.fix.runtime.edited_sources import import_edited, script_text
-    from fullgraph.fix.trials.server import main as serve
+    from fullgraph.fix.trials import server
+    from fullgraph.fix.trials.exercise import watched
 
+    _seed()
     import_edited(edited.texts)
-    serve(arguments, script_text(edited.texts, target[0]))
+    record = watched(server.record_program, edited.lines)  # type: ignore[attr-defined]
+    server.record_program = record  # type: ignore[attr-defined]
+    wanted = frozenset(edited.calls) or None
+    server.main(arguments, script_text(edited.texts, target[0]), wanted)
+
+
+def _seed() -> None:
+    """Start like other runs of the program: without a seed, these start differently each time."""
+    random.seed(0)
+    with suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(0)
 
 
 def _in_child(confinement: Confinement, folder: Path, requests: int, replies: int) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, json
 from msgspec.structs import replace
@@ -37,6 +37,9 @@ from fullgraph.fix.trials.side_observer import Side, SideObserver
 from fullgraph.fix.trials.sides import probes_from
 
 _Lines = dict[str, tuple[int, ...]]
+# Lines that ran while the program was recorded, by the real path of their file.
+ran_before: dict[str, set[int]] = {}
+_Result = TypeVar("_Result")
 
 
 class Unreached(Struct, frozen=True):
@@ -68,12 +71,40 @@ def exercised(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tria
     return replace(result, unreached_new=after.lines, unreached_sides=after.sides)
 
 
+def watched(record: Callable[..., _Result], lines: _Lines) -> Callable[..., _Result]:
+    """Return a function that does the same, and notes in `ran_before` which lines run meanwhile."""
+    if not lines:
+        return record
+    wanted = {os.path.realpath(file): set(numbers) for file, numbers in lines.items()}
+
+    def trace(frame: FrameType, _: str, __: Any) -> Any:
+        file = _real_path(frame.f_code.co_filename)
+        if frame.f_lineno in wanted.get(file, ()):
+            ran_before.setdefault(file, set()).add(frame.f_lineno)
+        return trace if file in wanted else None
+
+    def recorded(*args: Any) -> _Result:
+        # A fork of the process serves trials, which trace for themselves.
+        os.register_at_fork(after_in_child=partial(sys.settrace, None))
+        with _tracing(trace):
+            return record(*args)
+
+    return recorded
+
+
 def _of_changed(request: TrialRequest, calls: list[Probe], probes: list[Probe]) -> Unreached:
     """Run everything with the plan and observers of the tests that it adds."""
     observer = SideObserver()
     tests, files = _observed(request)
     with observer.observing(files):
-        lines = _traced(request.new_lines, calls, probes)
+        lines = _traced(request.new_lines, calls, probes, observes=bool(tests))
+    lines = {
+        file: left
+        for file, numbers in lines.items()
+        if (
+            left := tuple(n for n in numbers if n not in ran_before.get(os.path.realpath(file), ()))
+        )
+    }
     return Unreached(lines, tuple(_unreached_sides(tests, observer.sides)))
 
 
@@ -110,8 +141,15 @@ def _unreached_sides(
                 yield UnreachedSide(path, test.line, test.shown, side.is_true, test.is_mask)
 
 
-def _traced(lines: _Lines, calls: list[Probe], probes: list[Probe]) -> _Lines:
-    """Run calls and probes in eager mode; return those of some lines that did not run."""
+def _traced(
+    lines: _Lines, calls: list[Probe], probes: list[Probe], *, observes: bool = False
+) -> _Lines:
+    """Run calls and probes in eager mode; return those of some lines that did not run.
+
+    Without lines they run only if something else observes them.
+    """
+    if not lines and not observes:
+        return {}
     waiting = {os.path.realpath(file): set(numbers) for file, numbers in lines.items()}
 
     def trace(frame: FrameType, _: str, __: Any) -> Any:

@@ -29,7 +29,7 @@ from fullgraph.fix.trials.runner import (
     verdict_file,
 )
 from fullgraph.model.fix_kinds import Safety
-from fullgraph.outcomes.compare import compare_outcomes
+from fullgraph.outcomes.compare import compare_outcomes, without_new_attributes
 from fullgraph.outcomes.files import Outcomes, load_outcomes
 from fullgraph.outcomes.observe import CallOutcome
 from fullgraph.outcomes.varying import Varying, varying_parts, without_varying
@@ -128,6 +128,7 @@ class _Judge:
         self._compiled = _loaded(part, outcomes)
         self._largest = 0.0
         self._zero_gradients = 0
+        self._new_attributes: dict[str, None] = {}
 
     def verdict(self) -> Verdict:
         differences = list(self._differences())
@@ -139,6 +140,7 @@ class _Judge:
             gradients=_gradients(self._before),
             zero_gradients=self._zero_gradients,
             raising=_raising(self._before, self._compiled or {}),
+            new_attributes=tuple(self._new_attributes),
         )
 
     def _missing(self) -> Iterator[Difference]:
@@ -167,6 +169,9 @@ class _Judge:
         varying = self._varying[name]
         before = without_varying(self._before[name], varying)
         after = without_varying(outcome, varying)
+        if self._request.given:
+            after, added = without_new_attributes(before, after)
+            self._new_attributes.update(dict.fromkeys(added))
         # With the eager backend the fix itself would have made a gradient of zeros.
         zeros = not exact and self._request.backend != "eager"
         found = compare_outcomes(before, after, exact=exact, effects=safety, allow_zeros=zeros)

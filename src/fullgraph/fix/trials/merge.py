@@ -32,6 +32,7 @@ def with_verdict(result: TrialResult, verdict: Verdict) -> TrialResult:
         samples=replace(result.samples, raising=verdict.raising),
         varying=verdict.varying,
         failed_probes=verdict.failed_probes,
+        new_attributes=verdict.new_attributes,
         error=verdict.error,
         also=result.also and verdict.also and with_verdict(result.also, verdict.also),
     )
@@ -70,6 +71,7 @@ def merged_results(parts: Sequence[TrialResult]) -> TrialResult:
         signatures=tuple(dict.fromkeys(each for part in parts for each in part.signatures)),
         varying=tuple(dict.fromkeys(each for part in parts for each in part.varying)),
         unused=tuple(n for n in first.unused if all(n in part.unused for part in parts)),
+        new_attributes=tuple(dict.fromkeys(each for part in parts for each in part.new_attributes)),
         cpu_seconds=sum(part.cpu_seconds for part in parts),
         error=next((part.error for part in parts if part.error), ""),
     )

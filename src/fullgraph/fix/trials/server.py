@@ -41,17 +41,22 @@ _TOGETHER = ("timing", "variants")
 _BY_WAY = ("probe", "exercise", "probe_outcomes")
 
 
-def main(arguments: list[str], script_text: str | None = None) -> None:
+def main(
+    arguments: list[str],
+    script_text: str | None = None,
+    wanted: frozenset[int] | None = None,
+) -> None:
     """Record the program, then serve requests until the pipe is closed.
 
-    `script_text` is run in place of the text of the script's file.
+    `script_text` is run in place of the text of the script's file, and `wanted` are the calls to
+    record.
     """
     requests, replies, folder, *target = arguments
     end_with_parent()
     judge = JudgeProcess.forked() if hasattr(os, "fork") else JudgeProcess.spawned()
     pipes = (int(requests), int(replies))
     checkpoints = Checkpoints(can_fork=_can_fork, private=(*pipes, *judge.descriptors))
-    recorder = CheckpointRecorder(checkpoints=checkpoints)
+    recorder = CheckpointRecorder(checkpoints=checkpoints, wanted=wanted)
     checkpoints.stop_recording = recorder.stop
     program = record_program(target, recorder, script_text)
     recorder.values.save(Path(folder))
@@ -80,6 +85,7 @@ def _serve(program: RecordedProgram, recorder: CheckpointRecorder, server: Serve
     recorded = ProgramRecorded(
         calls=tuple(call.target.name for call in recorder.calls),
         functions=tuple(each.name for each in recorder.targets),
+        positions=tuple(call.position for call in recorder.calls),
         error=program.error,
         details=program.details,
         main_file=program.main_file,

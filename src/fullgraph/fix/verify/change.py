@@ -6,6 +6,7 @@ Imports no torch.
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections import Counter
 from collections.abc import Iterator
 from types import CodeType
@@ -15,7 +16,7 @@ from msgspec import Struct
 from fullgraph.errors import FullgraphError
 from fullgraph.fix.apply.outside_functions import differ_outside_functions
 from fullgraph.fix.source.edits import Edit, FileEdits
-from fullgraph.fix.source.text import line_start, parse, split_lines
+from fullgraph.fix.source.text import line_at, line_start, parse, split_lines
 
 
 class ChangeError(FullgraphError):
@@ -63,9 +64,19 @@ def new_lines(before: str, after: str) -> list[int]:
     ]
 
 
+def first_changed_line(before: str, after: str) -> int:
+    """Return the first line of the new text that differs, or where the old one has more."""
+    edits = line_edits(before, after)
+    return line_at(before, edits[0].start) if edits else 1
+
+
 def lines_with_code(text: str) -> set[int]:
-    """Return the lines that can run; `else:` and comments cannot."""
-    return {line for code in _codes(text) for _, _, line in code.co_lines() if line}
+    """Return the lines of functions that can run; `else:` and comments cannot.
+
+    Other lines run when a file is imported.
+    """
+    functions = (each for each in _codes(text) if each.co_flags & inspect.CO_OPTIMIZED)
+    return {line for code in functions for _, _, line in code.co_lines() if line}
 
 
 def runs_before_calls(change: FileChange) -> bool:

@@ -184,7 +184,10 @@ def verify(
     progress("running the program")
     environment = without_keys(os.environ)
     environment |= {name: os.environ[name] for name in options.variables if name in os.environ}
-    with ProgramTrialRunner(target, deadline=float("inf"), environment=environment) as runner:
+    original = EditedProgram({each.path: each.before or "" for each in changes})
+    with EditedProgramRunner(
+        target, original, deadline=float("inf"), environment=environment
+    ) as runner:
         _require_calls(runner.recorded)
         if options.confined and not runner.recorded.can_fork:
             raise FixError(
@@ -292,7 +295,12 @@ class _Verification:
         """Run the program from some texts, and serve its trials in the block."""
         runner = EditedProgramRunner(
             self._target,
-            EditedProgram(texts, confinement),
+            EditedProgram(
+                texts,
+                confinement,
+                self._new_lines() if texts else {},
+                self._program.recorded.positions,
+            ),
             deadline=float("inf"),
             environment=self._environment,
         )
@@ -347,7 +355,7 @@ class _Verification:
         result = self._search_result(final, results)
         probed = run_trial(self._runner, probe_request(result.fixes, result))
         exercised = run_trial(self._runner, self._exercise_request(result))
-        return self._judged(report, probed, exercised)
+        return self._judged(report, results, probed, exercised)
 
     @property
     def _confined_by(self) -> str:
@@ -413,11 +421,15 @@ class _Verification:
             each.path: _with_code(each.before, edited_lines(each.before or "", each.edits.edits))
             for each in self._changes
         }
-        new = {
-            each.path: _with_code(each.after, new_lines(each.before or "", each.after or ""))
-            for each in self._changes
-        }
-        return replace(probes, task="exercise", lines=_not_empty(old), new_lines=_not_empty(new))
+        return replace(probes, task="exercise", lines=_not_empty(old), new_lines=self._new_lines())
+
+    def _new_lines(self) -> dict[str, tuple[int, ...]]:
+        return _not_empty(
+            {
+                each.path: _with_code(each.after, new_lines(each.before or "", each.after or ""))
+                for each in self._changes
+            }
+        )
 
     # What it means.
 
@@ -447,7 +459,11 @@ class _Verification:
         )
 
     def _judged(
-        self, report: VerifyReport, probed: TrialResult, exercised: TrialResult
+        self,
+        report: VerifyReport,
+        results: dict[str, TrialResult],
+        probed: TrialResult,
+        exercised: TrialResult,
     ) -> VerifyReport:
         for each, what in ((probed, _NO_PROBES), (exercised, _NO_PROBES)):
             if each.error.startswith(_CHANGED_CODE):
@@ -458,7 +474,10 @@ class _Verification:
                 return replace(report, problem=f"{what}{each.error}")
         report = replace(
             report,
-            assumptions=tuple(dict.fromkeys(each.assumption for each in probed.failed_probes)),
+            assumptions=(
+                *_about_attributes(results),
+                *dict.fromkeys(each.assumption for each in probed.failed_probes),
+            ),
             evidence=_with_probes(report.evidence, probed.probes),
             unexercised=tuple(dict.fromkeys(_unexercised(probed, exercised))),
         )
@@ -544,6 +563,13 @@ def _numbers(
     if before is None or after is None:
         return None
     return BeforeAfter(number(before.summary), number(after.summary))
+
+
+def _about_attributes(results: dict[str, TrialResult]) -> Iterator[str]:
+    names = dict.fromkeys(name for each in results.values() for name in each.new_attributes)
+    if names:
+        shown = ", ".join(name.removeprefix(".") for name in names)
+        yield f"no caller relies on which attributes the modules have (new: {shown})"
 
 
 def _with_probes(evidence: Evidence, ran: ProbesRun) -> Evidence:
