@@ -26,7 +26,7 @@ from bench._soundness.records import Record, append, records_in, table
 from tests.fix.run_case import index_what_is_loaded
 
 # How many programs share a process.
-_TOGETHER = 8
+_TOGETHER = 4
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -23,8 +23,8 @@ from fullgraph.fix.source.edits import Edit, FileEdits
 from tests.fix.run_case import index_what_is_loaded
 
 _REWRITE = ("rewrite", "move", "escape")
-# One program of each fixer that takes little time, from the seeds of the long run.
-_SEEDS = (2, 9, 13, 14, 16, 17, 19)
+# Programs that take little time, of four fixers; together more than 300 pairs.
+_SEEDS = (2, 9, 14, 16)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,10 +57,10 @@ def test_a_seed_always_gives_the_same_program_and_inputs() -> None:
 
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_what_is_written_does_the_same_for_generated_inputs(seed: int) -> None:
-    record = checked(program_of(seed), inputs=40, compiled=1)
+    record = checked(program_of(seed), inputs=90, compiled=1)
 
     assert record.used
-    assert record.eager > 30
+    assert record.eager > 75
     assert record.found == ()
 
 

@@ -52,6 +52,7 @@ def test_a_default_that_the_call_does_not_pass_is_changed_too() -> None:
     [
         ("`x` has a NaN", lambda x: x.isnan().sum() == 1),
         ("`x` is all zero", lambda x: not x.any()),
+        ("`x` is all negative infinite", lambda x: x.isneginf().all()),
         ("`x` is empty", lambda x: x.shape == (0, 3)),
         ("`x` has size 1", lambda x: x.shape == (1, 3)),
         ("the last size of `x` is 1", lambda x: x.shape == (2, 1)),
