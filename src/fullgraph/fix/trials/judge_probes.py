@@ -153,7 +153,7 @@ class _ProbeJudge:
         """Return a failure with the assumption about gradients if it is only with gradients."""
         base = next((each.base for each in self._file.notes if each.name == failed.name), "")
         names = {each.name for each in self._failed.values()}
-        if not base or base in names:
+        if not base or base in names or failed.assumption == NO_ZEROS:
             return failed
         helper = next((each.helper for each in self._file.notes if each.name == failed.name), "")
         own = f"{helper}: {ALL_REQUIRE_GRADIENTS}" if helper else ALL_REQUIRE_GRADIENTS
