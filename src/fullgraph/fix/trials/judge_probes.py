@@ -192,7 +192,7 @@ class _ProbeJudge:
             running = {
                 each.name
                 for each in self._file.notes
-                if not each.is_metadata and side in each.sides
+                if not each.is_metadata and not each.helper and side in each.sides
             }
             if running and 2 * len(running & failed) >= len(running):
                 found.add(side)
