@@ -58,7 +58,7 @@ def test_settings_alone_are_shown_as_lines_and_nothing_is_written(
     assert "speed:" not in done.stdout
     assert "+ torch._dynamo.config.capture_scalar_outputs = True" in done.stdout
     assert "verification:" in done.stdout
-    assert "no new recompilation" in done.stdout
+    assert "no new recompilation" in " ".join(done.stdout.split())
     assert "@@" not in done.stdout
     assert program.read_text() == PROGRAM
 
@@ -281,7 +281,9 @@ COMMAND = os.getppid()
 
 
 def interrupt(graph, inputs):
-    os.kill(COMMAND, signal.SIGINT)
+    # Only where the speed is measured, the original is compiled with this backend.
+    if not any("item" in str(node.target) for node in graph.graph.nodes):
+        os.kill(COMMAND, signal.SIGINT)
     return graph.forward
 
 

@@ -135,6 +135,36 @@ def inputs():
 """
 
 
+RARE_PARAMETER = """\
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rare = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        if x.sum() > 100:
+            y = self.rare(x)
+        else:
+            y = torch.sin(x)
+        return y + 1
+
+f = Model()
+GRADIENTS = False
+
+def inputs():
+    return (torch.ones(2, 4),)
+"""
+
+
+def test_a_gradient_of_zeros_for_the_other_side_is_an_assumption(tmp_path: Path) -> None:
+    # No recorded call has gradients, and in eager mode there is no difference.
+    _, _, grading = graded(RARE_PARAMETER, tmp_path)
+    (found,) = grading.grades
+    assert "no caller tells a gradient of zeros from None" in found.assumes
+
+
 def test_only_safe_fixes_are_used_unless_more_is_asked_for(tmp_path: Path) -> None:
     runner, result, grading = graded(MIXED, tmp_path)
     found = zip(result.fixes, grading.grades, strict=True)

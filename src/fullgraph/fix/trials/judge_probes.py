@@ -30,6 +30,8 @@ from fullgraph.outcomes.files import Outcomes, load_outcomes
 from fullgraph.outcomes.observe import CallOutcome
 
 NO_ZEROS = "no caller tells a gradient of zeros from None"
+# How the names of probes end that add gradients.
+_WITH_GRADIENTS = ("requires gradients", "gradients are enabled")
 # What a caller may rely on, by how a problem begins.
 _RELIED_ON = {
     "memory of": "which results share memory with the arguments or with each other",
@@ -125,11 +127,18 @@ class _ProbeJudge:
             self._failed.setdefault((note.name, mode), failed)
 
     def _drop_explained_pairs(self) -> None:
-        """Drop the failures of combined changes of which one fails by itself."""
+        """Drop the failures of combined changes of which one fails by itself.
+
+        A change together with gradients is one that a probe of its own combines with gradients.
+        """
         combined = {each.name: each.combines for each in self._file.notes if each.combines}
         names = {name for name, _ in self._failed}
-        for key in [key for key in self._failed if not names.isdisjoint(combined.get(key[0], ()))]:
-            del self._failed[key]
+        for key in list(self._failed):
+            parts = set(combined.get(key[0], ()))
+            if any(each.endswith(_WITH_GRADIENTS) for each in parts):
+                parts |= {f"{each}, with gradients" for each in parts}
+            if not names.isdisjoint(parts):
+                del self._failed[key]
 
     def _drop_unstable(self) -> None:
         """Drop what the original program does differently each time, such as counting calls."""
@@ -157,7 +166,7 @@ class _ProbeJudge:
         """Return a failure with the assumption about gradients if it is only with gradients."""
         base = next((each.base for each in self._file.notes if each.name == failed.name), "")
         names = {each.name for each in self._failed.values()}
-        if not base or base in names:
+        if not base or base in names or failed.assumption == NO_ZEROS:
             return failed
         helper = next((each.helper for each in self._file.notes if each.name == failed.name), "")
         own = f"{helper}: {ALL_REQUIRE_GRADIENTS}" if helper else ALL_REQUIRE_GRADIENTS
@@ -196,7 +205,7 @@ class _ProbeJudge:
             running = {
                 each.name
                 for each in self._file.notes
-                if not each.is_metadata and side in each.sides
+                if not each.is_metadata and not each.helper and side in each.sides
             }
             if running and 2 * len(running & failed) >= len(running):
                 found.add(side)

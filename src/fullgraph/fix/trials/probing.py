@@ -7,7 +7,7 @@ This one compares them only to know which calls it has to repeat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from fullgraph.fix.trials.probes import Probe, pairs_of, probes_of
 from fullgraph.fix.trials.probes._probe import applied
 from fullgraph.fix.trials.runner import Part, outcome_file
 from fullgraph.fix.trials.samples import samples_of
+from fullgraph.fix.trials.side_observer import Side
 from fullgraph.fix.trials.sides import SideCoverage, cover_sides, probes_from
 from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
 from fullgraph.outcomes.files import Outcomes, load_outcomes, save_outcomes
@@ -247,7 +248,21 @@ class _Probing:
         added = {each.name for each in self._sides.added}
         for_sides = [each for each in self._probes if each.compiled and each.name in added]
         others = [each for each in self._probes if each.name not in added]
-        return [*for_sides, *_compiled_of(others, self._request)]
+        chosen = [*for_sides, *_compiled_of(others, self._request)]
+        names = {each.name for each in chosen}
+        return chosen + [each for each in self._with_gradients() if each.name not in names]
+
+    def _with_gradients(self) -> Iterator[Probe]:
+        """Yield a probe with gradients for each side, to see gradients of what only one side uses.
+
+        Compiled code may give zeros for the other side. In eager mode there is no difference.
+        """
+        seen: set[Side] = set()
+        for probe in self._probes if self._request.most_compiled else ():
+            sides = self._sides.sides.get(probe.name, set())
+            if probe.base and not probe.helper and sides - seen:
+                seen |= sides
+                yield probe
 
     def _in(self, by_backend: _ByBackend) -> list[Probe]:
         """Return the probes that another process has run compiled."""
