@@ -33,9 +33,9 @@ from fullgraph.outcomes.compare import compare_outcomes, metadata_problems
 from fullgraph.outcomes.observe import CallOutcome
 
 _BACKEND = "aot_eager"
-# For each side of a rewritten test that no other call runs. They run in eager mode, so a program of
-# any size can afford them.
-_MOST_SEARCHED = 240
+# At least so many calls are tried for each side of a rewritten test that no other call runs. They
+# run in eager mode, so a program of any size can afford them.
+_LEAST_SEARCHED = 120
 # What a caller may rely on, by how a problem begins.
 _RELIED_ON = {
     "memory of": "which results share memory with the arguments or with each other",
@@ -86,7 +86,7 @@ def side_coverage(
         recorded,
         probes,
         compiled=compiled,
-        most_calls=_MOST_SEARCHED,
+        most_calls=max(request.most_probes, _LEAST_SEARCHED),
     )
 
 
