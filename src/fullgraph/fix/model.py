@@ -169,7 +169,7 @@ class TrialRequest(Struct, frozen=True):
     most_recompiles: int = 1000
     # For `variants`: no further round starts after so many seconds of steady calls.
     steady_seconds: float = 1e9
-    # After this time the trial is killed; after half of it no further varied inputs are run.
+    # For `variants`: how long it may take. Other trials end by themselves, or hang.
     seconds: float = 120.0
     # Whether a trial runs all recorded calls, and not only those that meet different breaks.
     all_calls: bool = False

@@ -18,7 +18,7 @@ from fullgraph.fix.model import (
 )
 from fullgraph.fix.search.accept import is_small, least_safe_fix
 from fullgraph.fix.search.state import without_fix
-from fullgraph.fix.trials.runner import TrialRunner, run_trial
+from fullgraph.fix.trials.runner import TrialRunner, run_trial, run_trials
 
 MOST_PROBES = 240
 # Of a program that is not small. Only the probes of values run compiled, because they share a
@@ -110,10 +110,8 @@ def _blamed(
     A probe that fails without any single one of them is the fault of all of them.
     """
     only = tuple(dict.fromkeys(each.name for each in failed))
-    without = [
-        run_trial(runner, probe_request(without_fix(result.fixes, fix), result, only))
-        for fix in result.fixes
-    ]
+    requests = [probe_request(without_fix(result.fixes, fix), result, only) for fix in result.fixes]
+    without = run_trials(runner, requests)
     found = [_sentences(_gone(failed, each)) for each in without]
     explained = {sentence for sentences in found for sentence in sentences}
     shared = tuple(each for each in _sentences(failed) if each not in explained)

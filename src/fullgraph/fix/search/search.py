@@ -244,7 +244,8 @@ class FixSearch:
         # Without a single guard, the settings alone have said what they do.
         if alone is None or not alone.guards:
             return self._accept_best([(guards, alone)])
-        left = alone.report is None or bool(alone.report.causes)
+        # A setting does nothing for breaks that it is not proposed for.
+        left = alone.report is None or self._is_any_for("setting", alone.report.causes)
         both = [*guards, *settings] if settings and left else []
         return self._accept_best([(guards, alone), (both, self._run_with(both) if both else None)])
 
@@ -260,7 +261,9 @@ class FixSearch:
         """Try value guards without settings: a setting makes a symbol where a guard has a value."""
         state = self._state
         rest = [fix for fix in state.fixes if fix.candidate.kind != "setting"]
-        if not state.causes or len(rest) == len(state.fixes) or self._budget.is_spent:
+        if len(rest) == len(state.fixes) or self._budget.is_spent:
+            return False
+        if not self._is_any_for("guard", state.causes):
             return False
         if all(fix.candidate.kind != "guard" for fix in rest):
             rest.append(state.as_fix(*guard))
@@ -270,6 +273,15 @@ class FixSearch:
             return False
         state.reset(rest, result)
         return True
+
+    def _is_any_for(self, kind: Kind, causes: Iterable[RootCause]) -> bool:
+        """Return whether a fixer of a kind proposes something for one of some breaks."""
+        source = self._state.source
+        fixers = [each for each in self._fixers if each.kind == kind]
+        return any(
+            next(self._proposals(source, cause, source.break_key(cause), fixers), None) is not None
+            for cause in causes
+        )
 
     def _collect_refusals(self) -> None:
         """Ask all fixers about the breaks that remain: a dropped fix may have hidden some.

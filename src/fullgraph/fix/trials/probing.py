@@ -38,9 +38,9 @@ from fullgraph.outcomes.files import Outcomes, load_outcomes, save_outcomes
 from fullgraph.outcomes.observe import CallOutcome
 from fullgraph.outcomes.text_form import as_plain, in_text
 
-# For each side of a rewritten test that no other call runs. They run in eager mode, so a program of
-# any size can afford them.
-_MOST_SEARCHED = 240
+# At least so many calls are tried for each side of a rewritten test that no other call runs. They
+# run in eager mode, so a program of any size can afford them.
+_LEAST_SEARCHED = 120
 _Compiler = Callable[[], Callable[..., Any]]
 
 
@@ -91,7 +91,7 @@ def side_coverage(
         probes,
         helpers=helpers,
         compiled=compiled,
-        most_calls=_MOST_SEARCHED,
+        most_calls=max(request.most_probes, _LEAST_SEARCHED),
     )
 
 

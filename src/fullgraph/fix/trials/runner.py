@@ -6,6 +6,8 @@ folder, the judge adds a verdict, and `read_result` merges them.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +17,8 @@ from msgspec.structs import replace
 from fullgraph.fix.model import TrialRequest, TrialResult, Verdict
 from fullgraph.fix.trials.merge import merged_results, with_verdict
 
+# Each has the memory of the program, as far as it writes to it.
+_SIDE_BY_SIDE = 2
 _REPEATED = ", time "
 # The number under which the outcomes of the original program are kept.
 _REFERENCE = 0
@@ -66,6 +70,17 @@ def is_recorded(name: str) -> bool:
 def run_trial(runner: TrialRunner, request: TrialRequest) -> TrialResult:
     """Run one trial and wait for it."""
     return runner.result(runner.submit(request))
+
+
+def run_trials(runner: TrialRunner, requests: Iterable[TrialRequest]) -> list[TrialResult]:
+    """Run independent trials, some of them side by side, and return their results in order."""
+    waiting: deque[int] = deque()
+    results = []
+    for request in requests:
+        if len(waiting) >= _SIDE_BY_SIDE:
+            results.append(runner.result(waiting.popleft()))
+        waiting.append(runner.submit(request))
+    return results + [runner.result(number) for number in waiting]
 
 
 def reference_of(part: Part) -> Part:

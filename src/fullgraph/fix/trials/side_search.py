@@ -110,7 +110,6 @@ class SideSearch:
             # Most of the calls are for what the starts lead to.
             if len(self._starts) < _MOST_STARTS and self._left > self.most_calls * _KEPT_FOR_SEARCH:
                 self._run(start)
-        self._try_large_numbers()
         # All starts take turns: a call that gets further is not kept waiting.
         waiting: list[Iterator[Probe]] = []
         while not self._is_done():
@@ -123,6 +122,9 @@ class SideSearch:
             for changed in candidates:
                 if changed is not None and not self._is_done():
                     self._run(changed)
+        if not self._found:
+            # The last resort, because such numbers hide differences.
+            self._try_large_numbers()
         return self._found
 
     def _is_done(self) -> bool:
@@ -153,8 +155,9 @@ class SideSearch:
         )
 
     def _try_large_numbers(self) -> None:
-        for start in self._starts[:1]:
-            for scale, seed in product(_LARGE, range(_SEEDS)):
+        self._left = len(_LARGE) * _SEEDS
+        for scale, seed in product(_LARGE, range(_SEEDS)):
+            for start in self._starts[:1]:
                 values = {
                     each.index: _changed(each.value, partial(_noise, seed, scale))
                     for each in _floats(start.call)
