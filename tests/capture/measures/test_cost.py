@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fullgraph.capture.compiled_calls import CompiledCall, Target
+from fullgraph.capture.measures.cost import CostMeasure
 from fullgraph.model.cost import CausePrice, CostReport
+from fullgraph.model.events import Code, Cost, Event
 from fullgraph.model.report import Report, load_report
 from tests.conftest import PROGRAMS
 from tests.warm_cli import WarmCli
@@ -99,3 +102,18 @@ def test_too_few_calls_are_no_silent_zero(tmp_path: Path) -> None:
     assert "3 calls" in cost.reason
     assert all(price.price is None and price.reason for price in cost.causes)
     assert "cannot be told: 3 calls" in " ".join(str(report).split())
+
+
+def test_a_function_whose_calls_all_raise_has_only_errors() -> None:
+    events: list[Event] = []
+    measure = CostMeasure(events.append)
+    targets = [Target(number, Code("a.py", number, "f")) for number in (1, 2)]
+    for number, target in enumerate((*targets, targets[1], targets[1]), start=1):
+        call = CompiledCall(target, number, None, 0, None, 0, 1000, error="KeyError")
+        measure.started(call)
+        measure.ended(call)
+    measure.flush()
+    assert events == [
+        Cost(target.number, target.code, calls=number, compiling=number, errors=number)
+        for target, number in zip(targets, (1, 3), strict=True)
+    ]
