@@ -218,6 +218,8 @@ def _keyed(server: Any) -> dict[str, str]:
         (Raw(b"<html>Sign in</html>"), 3, "with something that is not JSON; 3 tries failed"),
         (Raw(b'{"choices": [{"mess', "application/json"), 3, "something that is not JSON"),
         (Raw(b"data: {nonsense\n\n", "text/event-stream"), 3, "something that is not JSON"),
+        (Raw(b"Hello", "text/plain"), 3, "something that is not JSON"),
+        (Raw(b"data: [DONE]\n\n", "text/plain"), 4, "gave no usable answer"),
         (Cut(), 3, "was cut; 3 tries failed"),
         (Cut(politely=True), 3, "was cut; 3 tries failed"),
         (Cut(["{\"cau"]), 3, "was cut in the middle of the answer; ask again"),
