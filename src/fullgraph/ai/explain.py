@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from fullgraph.ai.answer import Answer, read_answer
@@ -77,9 +79,14 @@ def explain(
     *,
     with_source: bool,
     on_text: OnText = lambda text: None,
+    before_checks: Callable[[], None] = lambda: None,
 ) -> Explanation:
-    """Ask for the explanation of one break, and check it."""
+    """Ask for the explanation of one break, and check it.
+
+    The checks may take a moment: some names are looked up in torch itself.
+    """
     reply, used = questions.ask(explain_prompt(subject, with_source=with_source), on_text)
     answer = read_answer(reply.text, used.model)
+    before_checks()
     checks = run_checks(answer, subject)
     return Explanation(subject.place, subject.id, subject.type, answer, checks, used, subject.notes)

@@ -193,11 +193,30 @@ def _explain_live(
     stream.write(joined(top if is_first else ["", *top]))
     stream.flush()
     live = LiveAnswer(stream, terminal)
+
+    def show(text: str) -> None:
+        _waiting_for("")
+        live.feed(text)
+
+    def check() -> None:
+        live.end()
+        _waiting_for("checking what the model claims")
+
+    _waiting_for(f"asking {questions.usage.model}")
     try:
-        done = explain(subject, questions, with_source=with_source, on_text=live.feed)
+        done = explain(
+            subject, questions, with_source=with_source, on_text=show, before_checks=check
+        )
     finally:
         live.end()
+        _waiting_for("")
     lines = [] if live.has_written else answer_lines(done.answer, terminal)
     stream.write(joined([*lines, *below(done, terminal)]))
     stream.flush()
     return done
+
+
+def _waiting_for(what: str) -> None:
+    """Say in a terminal what takes a moment, on a line that goes again; empty: it is over."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        click.echo(f"\r\x1b[K  {what} …" if what else "\r\x1b[K", nl=False, err=True)
