@@ -340,6 +340,21 @@ def test_text_is_shown_while_it_arrives_and_the_checks_below_it(project: Project
     assert "used      1200 tokens in, 300 out" in below
 
 
+def test_what_takes_a_moment_is_said_on_a_line_that_goes_again(project: Project) -> None:
+    project.capture()
+    with serve(Fails(503), Says(pieces(answer()))) as server:
+        done = project.in_terminal(*ASK, with_errors=True, **server.environment()).end()
+    clear = "\r\x1b[K"
+    assert done.out.count(clear) == 5
+    first, then, gone, last, rest = done.out.split(clear)[1:]
+    assert first == "  asking openai:gpt-5-mini …"
+    assert then.endswith("status 503: no; trying again in 1 s\n")
+    assert gone.startswith("not checked yet")
+    assert "return x / torch.clamp" in gone
+    assert last == "  checking what the model claims …"
+    assert rest.startswith("sure      high")
+
+
 def test_a_terminal_gets_no_sequence_also_if_it_is_split(project: Project) -> None:
     project.capture()
     # Once as JSON escapes, once as the characters themselves, each cut everywhere.
