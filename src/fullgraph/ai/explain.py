@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from fullgraph.ai.answer import Answer, read_answer
 from fullgraph.ai.asking import Questions, Usage
@@ -70,7 +71,13 @@ def _subject_of_text(text: str) -> Subject:
             "this text is none of them"
         )
     message = " ".join(text.split()) if len(found) == 1 else ""
-    return subject_of_entry(library.page(found[0].candidates[0].id, message), text)
+    subject = subject_of_entry(library.page(found[0].candidates[0].id, message), text)
+    others = dict.fromkeys(each.candidates[0].id for each in found[1:])
+    others.pop(subject.id or "", None)
+    if not others:
+        return subject
+    note = f"the text has further breaks: {', '.join(others)}; ask about one by its id"
+    return replace(subject, notes=(note,))
 
 
 def explain(
