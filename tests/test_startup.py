@@ -28,8 +28,14 @@ def test_importing_fullgraph_imports_nothing_slow() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["run", "--help"], ["report", "--help"], ["recompiles", "--help"],
-     ["explain", "--help"], ["ai", "--help"]],
+    [
+        ["--help"],
+        ["run", "--help"],
+        ["report", "--help"],
+        ["recompiles", "--help"],
+        ["explain", "--help"],
+        ["ai", "--help"],
+    ],
 )
 def test_help_imports_nothing_slow(arguments: list[str]) -> None:
     modules = imported(

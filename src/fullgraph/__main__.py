@@ -7,9 +7,12 @@ import sys
 
 def main() -> None:
     """Run the command line; `python -m fullgraph` and the script `fullgraph` call this."""
-    from fullgraph.commands import cli
-    from fullgraph.errors import FullgraphError
-
+    try:
+        from fullgraph.commands import cli
+        from fullgraph.errors import FullgraphError
+    except KeyboardInterrupt:
+        # Ctrl-C while everything is loaded.
+        sys.exit(130)
     try:
         cli(prog_name="fullgraph")
     except FullgraphError as error:

@@ -158,9 +158,9 @@ class Project:
             code = ForkedProcess(self._command(args, environment), (given, out, err)).wait()
             return Done(code, _text(out), _text(err))
 
-    def in_terminal(self, *args: str, **environment: str) -> Terminal:
-        """Start a command in a terminal of its own."""
-        return Terminal(self._command(args, environment))
+    def in_terminal(self, *args: str, with_errors: bool = False, **environment: str) -> Terminal:
+        """Start a command in a terminal of its own, which may show its errors as well."""
+        return Terminal(self._command(args, environment), with_errors)
 
     def _command(self, args: tuple[str, ...], more: dict[str, str]) -> Callable[[], None]:
         def run() -> None:
@@ -182,12 +182,13 @@ class Project:
 class Terminal:
     """A command in a terminal: what it shows can be waited for."""
 
-    def __init__(self, command: Callable[[], None]) -> None:
+    def __init__(self, command: Callable[[], None], with_errors: bool) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         with os.fdopen(slave, "r+b", buffering=0) as terminal:
-            self.process = ForkedProcess(command, (terminal, terminal, self._errors))
+            errors = terminal if with_errors else self._errors
+            self.process = ForkedProcess(command, (terminal, terminal, errors))
         self.shown = ""
 
     def wait_for(self, words: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.ai.answers import GOOD, answer, pieces
-from tests.ai.loopback import Cut, Fails, Hangs, Models, Raw, Says, serve
+from tests.ai.loopback import Cut, Fails, Hangs, Raw, Says, serve
 from tests.ai.project import Done, Project
 
 KEY = "sk-live-0123456789abcdefghij"
@@ -119,6 +119,16 @@ def test_an_id_and_a_pasted_error_are_explained_without_a_session(project: Proje
     assert 'File "~/secret/net.py", line 3' in server.requests[1].user
 
 
+def test_further_breaks_of_a_pasted_log_are_named(project: Project) -> None:
+    log = "Data-dependent branching\n  Explanation: x\n  Developer debug context: y\n\n"
+    log += "Unsupported Tensor.item() call with capture_scalar_outputs=False\n  Explanation: z\n"
+    with serve(Says(answer())) as server:
+        done = project("explain", "--ai", "--model", "openai:x", stdin=log, **server.environment())
+    assert done.code == 0, done.err
+    assert done.out.startswith("GB0170  Data-dependent branching")
+    assert "note      the text has further breaks: GB0124; ask about one by its id" in done.out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -218,6 +228,8 @@ def _keyed(server: Any) -> dict[str, str]:
         (Raw(b"<html>Sign in</html>"), 3, "with something that is not JSON; 3 tries failed"),
         (Raw(b'{"choices": [{"mess', "application/json"), 3, "something that is not JSON"),
         (Raw(b"data: {nonsense\n\n", "text/event-stream"), 3, "something that is not JSON"),
+        (Raw(b"Hello", "text/plain"), 3, "something that is not JSON"),
+        (Raw(b"data: [DONE]\n\n", "text/plain"), 4, "gave no usable answer"),
         (Cut(), 3, "was cut; 3 tries failed"),
         (Cut(politely=True), 3, "was cut; 3 tries failed"),
         (Cut(["{\"cau"]), 3, "was cut in the middle of the answer; ask again"),
@@ -338,6 +350,21 @@ def test_text_is_shown_while_it_arrives_and_the_checks_below_it(project: Project
     assert "used      1200 tokens in, 300 out" in below
 
 
+def test_what_takes_a_moment_is_said_on_a_line_that_goes_again(project: Project) -> None:
+    project.capture()
+    with serve(Fails(503), Says(pieces(answer()))) as server:
+        done = project.in_terminal(*ASK, with_errors=True, **server.environment()).end()
+    clear = "\r\x1b[K"
+    assert done.out.count(clear) == 5
+    first, then, gone, last, rest = done.out.split(clear)[1:]
+    assert first == "  asking openai:gpt-5-mini …"
+    assert then.endswith("status 503: no; trying again in 1 s\n")
+    assert gone.startswith("not checked yet")
+    assert "return x / torch.clamp" in gone
+    assert last == "  checking what the model claims …"
+    assert rest.startswith("sure      high")
+
+
 def test_a_terminal_gets_no_sequence_also_if_it_is_split(project: Project) -> None:
     project.capture()
     # Once as JSON escapes, once as the characters themselves, each cut everywhere.
@@ -454,93 +481,3 @@ def test_nothing_but_the_server_is_contacted(
         done = project(*ASK, "--max-cost", "1", **server.environment())
     assert done.code == 0, done.err
     assert "$0.0009" in done.out
-
-
-# fullgraph ai models.
-
-
-def test_models_shows_what_is_configured_and_that_it_answers(project: Project) -> None:
-    with serve(Models(["small", "large"]), Says('{"ok": true}')) as server:
-        environment = {**server.environment(), "GEMINI_API_KEY": KEY, "OPENAI_API_KEY": KEY}
-        environment |= {"GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:1"}
-        done = project("ai", "models", "--model", "openai:gpt-5-mini", **environment)
-        address = server.address("openai")
-    assert done.code == 0, done.err
-    assert done.out.startswith("openai:gpt-5-mini answers (")
-    assert (
-        f"openai    key from OPENAI_API_KEY, {address}\n          answers; models: small, large"
-        in done.out
-    )
-    assert "anthropic no key\n" in done.out
-    assert "google    key from GEMINI_API_KEY, http://127.0.0.1:1\n" in done.out
-    assert "does not answer: http://127.0.0.1:1 cannot be reached" in done.out
-    assert KEY not in done.out + done.err
-
-
-def test_models_without_anything_says_what_to_set(project: Project) -> None:
-    done = project("ai", "models")
-    assert done.code == 2
-    assert (
-        "No model is chosen. Set one, such as FULLGRAPH_MODEL=google:gemini-2.5-flash" in done.out
-    )
-
-
-@pytest.mark.parametrize(("status", "code"), [(401, 2), (404, 2), (500, 3)])
-def test_a_model_that_does_not_answer_decides_the_exit_code(
-    project: Project, status: int, code: int
-) -> None:
-    with serve(Fails(status)) as server:
-        done = project(
-            "ai", "models", "--model", "openai:x", "--format", "json", **server.environment()
-        )
-    assert done.code == code
-    found = json.loads(done.out)
-    assert found["model"]["answers"] is False
-    assert str(status) in found["model"]["problem"]
-
-
-# fullgraph ai classify.
-
-
-def test_classify_compares_the_categories(project: Project) -> None:
-    given = [
-        {"id": "GB0124", "category": "data-dependent"},
-        {"id": "gb0170", "category": "python"},
-        {"id": "GB0059", "category": "magic"},
-    ]
-    args = (
-        "ai",
-        "classify",
-        "GB0124",
-        "GB0170",
-        "GB0059",
-        "GB0000",
-        "--model",
-        "openai:gpt-5-mini",
-    )
-    with serve(Says(json.dumps({"categories": given}))) as server:
-        done = project(*args, **server.environment())
-        found = json.loads(project(*args, "--format", "json", **server.environment()).out)
-    assert done.code == 0, done.err
-    assert "openai:gpt-5-mini agrees on 1 of 4 entries (25%)" in done.out
-    assert "GB0170  data-dependent, the model says python:" in done.out
-    assert "the model says magic, which is no category" in done.out
-    assert "(the model left it out)" in done.out
-    # It is asked, and not told.
-    (breaks,) = [part for part in server.requests[0].user.split("<<<data") if ": breaks\n" in part]
-    assert "GB0170" in breaks
-    assert "data-dependent:" not in breaks
-    assert [each["model"] for each in found["entries"]] == ["data-dependent", "python", "magic", ""]
-    assert found["agree"] == 1
-    assert found["usage"]["requests"] == 1
-
-
-def test_classify_takes_no_answer_of_another_form(project: Project) -> None:
-    with serve(Says("{}")) as server:
-        done = project(
-            "ai", "classify", "--most", "3", "--model", "openai:x", **server.environment()
-        )
-    assert (done.code, done.out) == (4, "")
-    assert "`categories` is missing" in done.err
-    unknown = project("ai", "classify", "GB9999", "--model", "openai:x", **server.environment())
-    assert "has no entry GB9999; see fullgraph registry list" in unknown.err

@@ -82,6 +82,20 @@ def test_a_password_in_an_address_is_not_shown(project: Project) -> None:
     assert "hunter22" not in done.out + done.err
 
 
+def test_a_key_in_an_answer_is_masked_also_if_it_is_split(project: Project) -> None:
+    key = "sk-live-0123456789abcdefghij"
+    echo = answer(cause=f"You sent {key}.", why=f"Again {key[:-3]}, but shorter.")
+    args = ("explain", "--ai", "GB0124", "--model", "openai:x")
+    with serve(Says(list(echo))) as server:
+        environment = {**server.environment(), "OPENAI_API_KEY": key}
+        shown = project.in_terminal(*args, **environment).end()
+        piped = project(*args, **environment)
+    for done in (shown, piped):
+        assert "You sent [masked]." in done.out
+        assert key not in done.out
+        assert f"Again {key[:-3]}, but shorter." in done.out
+
+
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "fullgraph.ai.providers.google", raising=False)
     monkeypatch.setitem(sys.modules, "google.genai.types", None)

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from fullgraph.ai.errors import NoAnswerError, NotReachableError, SetupError
 from fullgraph.ai.escapes import without_escapes
 from fullgraph.ai.keys import configured_values
-from fullgraph.ai.masking import mask_secrets
+from fullgraph.ai.masking import ValueMasker, mask_secrets
 from fullgraph.ai.prices import Price, price_of
 from fullgraph.ai.protocol import LanguageModel, OnText, Prompt, Reply, TryAgainError
 from fullgraph.ai.selection import Selection
@@ -128,13 +129,16 @@ class Questions:
 
     async def _try(self, model: LanguageModel, prompt: Prompt, on_text: OnText) -> Reply:
         shown = 0
+        # A server might repeat the header that it was sent.
+        masker = ValueMasker(configured_values())
 
         def pass_on(text: str) -> None:
             nonlocal shown
             shown += len(text)
             if shown > _LONGEST_ANSWER:
                 raise NoAnswerError(f"the answer of {self._selection.model} does not end")
-            on_text(text)
+            if masked := masker.feed(text):
+                on_text(masked)
 
         for number in range(1, TRIES + 1):
             self._requests += 1
@@ -144,7 +148,9 @@ class Questions:
                 failure, wait = error.failure, error.wait
             else:
                 if reply.ended is not None:
-                    return reply
+                    on_text(masker.end())
+                    whole = ValueMasker(configured_values())
+                    return replace(reply, text=whole.feed(reply.text) + whole.end())
                 failure, wait = f"the answer of {self._selection.model} was cut", None
             self._last_failure = failure
             if shown:

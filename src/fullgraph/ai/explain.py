@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from fullgraph.ai.answer import Answer, read_answer
 from fullgraph.ai.asking import Questions, Usage
@@ -68,7 +71,13 @@ def _subject_of_text(text: str) -> Subject:
             "this text is none of them"
         )
     message = " ".join(text.split()) if len(found) == 1 else ""
-    return subject_of_entry(library.page(found[0].candidates[0].id, message), text)
+    subject = subject_of_entry(library.page(found[0].candidates[0].id, message), text)
+    others = dict.fromkeys(each.candidates[0].id for each in found[1:])
+    others.pop(subject.id or "", None)
+    if not others:
+        return subject
+    note = f"the text has further breaks: {', '.join(others)}; ask about one by its id"
+    return replace(subject, notes=(note,))
 
 
 def explain(
@@ -77,9 +86,14 @@ def explain(
     *,
     with_source: bool,
     on_text: OnText = lambda text: None,
+    before_checks: Callable[[], None] = lambda: None,
 ) -> Explanation:
-    """Ask for the explanation of one break, and check it."""
+    """Ask for the explanation of one break, and check it.
+
+    The checks may take a moment: some names are looked up in torch itself.
+    """
     reply, used = questions.ask(explain_prompt(subject, with_source=with_source), on_text)
     answer = read_answer(reply.text, used.model)
+    before_checks()
     checks = run_checks(answer, subject)
     return Explanation(subject.place, subject.id, subject.type, answer, checks, used, subject.notes)

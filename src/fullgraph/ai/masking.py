@@ -64,11 +64,34 @@ def mask_secrets(text: str, values: Iterable[str] = ()) -> str:
     return _HEXADECIMAL.sub(MASK, text)
 
 
-def mask_values(text: str, values: Iterable[str]) -> str:
-    """Return `text` without these values only; for what a provider says."""
-    for value in sorted(values, key=len, reverse=True):
-        text = text.replace(value, MASK)
-    return text
+class ValueMasker:
+    """Masks some values in a text that arrives in pieces; a value may be split over them."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._values = sorted(values, key=len, reverse=True)
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Return the next piece; its end is held back while it may be the start of a value."""
+        text = self._held + piece
+        for value in self._values:
+            text = text.replace(value, MASK)
+        held = max((_overlap(text, value) for value in self._values), default=0)
+        self._held = text[len(text) - held :]
+        return text[: len(text) - held]
+
+    def end(self) -> str:
+        """Return what is still held back."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _overlap(text: str, value: str) -> int:
+    """Return how many characters at the end of a text are the start of a value."""
+    for size in range(min(len(text), len(value) - 1), 0, -1):
+        if text.endswith(value[:size]):
+            return size
+    return 0
 
 
 def relative_paths(text: str, folders: Iterable[str], home: str = "") -> str:

@@ -121,7 +121,9 @@ def open_questions(
     from fullgraph.ai.selection import select
 
     def notify(line: str) -> None:
-        click.echo(f"fullgraph: {line}", err=True)
+        # In place of what is waited for.
+        start = "\r\x1b[K" if sys.stderr.isatty() else ""
+        click.echo(f"{start}fullgraph: {line}", err=True)
 
     limits = Limits(timeout, max_tokens, max_cost)
     return Questions(select(model), open_model, limits, notify)
@@ -192,12 +194,44 @@ def _explain_live(
         top += terminal.labelled("note", note)
     stream.write(joined(top if is_first else ["", *top]))
     stream.flush()
-    live = LiveAnswer(stream, terminal)
+    live, waiting = LiveAnswer(stream, terminal), _Waiting()
+
+    def show(text: str) -> None:
+        waiting.clear()
+        live.feed(text)
+
+    def check() -> None:
+        live.end()
+        waiting.show("checking what the model claims")
+
+    waiting.show(f"asking {questions.usage.model}")
     try:
-        done = explain(subject, questions, with_source=with_source, on_text=live.feed)
+        done = explain(
+            subject, questions, with_source=with_source, on_text=show, before_checks=check
+        )
     finally:
         live.end()
+        waiting.clear()
     lines = [] if live.has_written else answer_lines(done.answer, terminal)
     stream.write(joined([*lines, *below(done, terminal)]))
     stream.flush()
     return done
+
+
+class _Waiting:
+    """Says in a terminal what takes a moment, on a line that goes again."""
+
+    def __init__(self) -> None:
+        self._is_shown = False
+
+    def show(self, what: str) -> None:
+        """Write the line."""
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.echo(f"\r\x1b[K  {what} …", nl=False, err=True)
+            self._is_shown = True
+
+    def clear(self) -> None:
+        """Remove the line, if it is there: text of an answer may be in its place."""
+        if self._is_shown:
+            click.echo("\r\x1b[K", nl=False, err=True)
+            self._is_shown = False

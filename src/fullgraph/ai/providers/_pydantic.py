@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from pydantic_ai.direct import model_request, model_request_stream
-from pydantic_ai.exceptions import ModelHTTPError
+from pydantic_ai.exceptions import ModelHTTPError, UnexpectedModelBehavior
 from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
@@ -92,14 +92,15 @@ class PydanticModel:
                         on_text(text)
                 reply = _reply(stream.get())
         except Exception as error:
-            if self._http.is_malformed:
+            is_nothing = self._http.is_no_stream and isinstance(error, UnexpectedModelBehavior)
+            if self._http.is_malformed or is_nothing:
                 raise NotJsonError from error
             raise
         return self._checked(reply)
 
     def _checked(self, reply: Reply) -> Reply:
         """Return the reply; without an end if the server did not send one."""
-        if self._http.is_malformed:
+        if self._http.is_no_stream:
             raise NotJsonError
         # Where a server of this protocol closes the connection early, pydantic-ai assumes an end.
         is_assumed = self._selection.model.provider == "openai" and not self._http.has_end

@@ -40,13 +40,17 @@ class WatchedHttp:
         self.expects_stream = True
         self.is_malformed = False
         self.has_end = False
+        self.has_events = False
+        self.size = 0
 
     async def _on_response(self, response: httpx2.Response) -> None:
-        self.is_malformed = self.has_end = False
+        self.is_malformed = self.has_end = self.has_events = False
+        self.size = 0
         kind = response.headers.get("content-type", "")
         if response.status_code != 200:
             return
-        if "event-stream" in kind and self.expects_stream:
+        is_document = "json" in kind or "html" in kind
+        if self.expects_stream and not is_document:
             stream = response.stream
             assert isinstance(stream, httpx2.AsyncByteStream)
             response.stream = _WatchedStream(stream, self)
@@ -55,12 +59,18 @@ class WatchedHttp:
         elif self.expects_stream:
             raise NotStreamedError
 
+    @property
+    def is_no_stream(self) -> bool:
+        """Whether the last answer has text and no event of JSON in it."""
+        return self.is_malformed or (self.size > 0 and not self.has_events)
+
     def look_at(self, line: bytes) -> None:
         """Note what one line of a stream of events says."""
         name, _, value = line.partition(b":")
         value = value.strip()
         if name != b"data" or not value:
             return
+        self.has_events = True
         if value == b"[DONE]":
             self.has_end = True
             return
@@ -81,13 +91,12 @@ class _WatchedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream, watcher: WatchedHttp) -> None:
         self._stream = stream
         self._watcher = watcher
-        self._size = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         rest = b""
         async for chunk in self._stream:
-            self._size += len(chunk)
-            if self._size > _LONGEST:
+            self._watcher.size += len(chunk)
+            if self._watcher.size > _LONGEST:
                 raise NotJsonError
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
