@@ -168,6 +168,11 @@ def refused_report(
     return VerifyReport(VERIFY_FORMAT, "refused", None, refused=found, ignored=_ignored(changes))
 
 
+def concerns_more_than_calls(changes: Iterable[FileChange]) -> bool:
+    """Return whether the whole changed program has to run."""
+    return any(runs_before_calls(each) for each in changes if not is_ignored(each))
+
+
 def _ignored(changes: Iterable[FileChange]) -> tuple[str, ...]:
     return tuple(this_process().display_path(each.path) for each in changes if is_ignored(each))
 
@@ -261,7 +266,7 @@ class _Verification:
         self._baseline = run_trial(self._program, TrialRequest("reference", seconds=TRIAL_SECONDS))
         require_deterministic(self._baseline)
         confinement = self._confinement()
-        if not any(map(runs_before_calls, self._changes)):
+        if not concerns_more_than_calls(self._changes):
             return self._verified(self._program, confinement)
         return self._verified_whole(confinement)
 
