@@ -119,6 +119,13 @@ def test_a_new_branch_that_never_runs_is_unverified(verify: Verify) -> None:
     ]
 
 
+@confined
+def test_a_change_that_differs_for_other_ordinary_numbers_is_different(verify: Verify) -> None:
+    done = verify(_FIXED.replace("x.sum() > 0", "x.sum() > 1"), "--yes")
+    assert done.returncode == 1
+    assert "differs: `x` is small: outputs: differs" in done.stdout
+
+
 # It looks for what compares through names that no rule knows, gives wrong results, and ends its
 # process as if it had finished.
 _ATTACK = """\
@@ -161,7 +168,7 @@ def test_what_is_lost_is_named(verify: Verify, project: Path) -> None:
     done = verify("", "--yes", "--format", "json", diff=_diff("step.py", printing, _STEP))
     found = _json(done)
     assert (found["verdict"], found["grade"]) == ("verified", "changes")
-    assert "lines are no longer printed or logged: lost ['step']" in found["changes"]
+    assert "lines are no longer printed or logged: lost ['print: step']" in found["changes"]
 
 
 @confined

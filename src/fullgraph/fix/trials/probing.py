@@ -21,7 +21,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target
-from fullgraph.fix.trials.confined_run import ConfinedRun
+from fullgraph.fix.trials.confined_run import ConfinedError, ConfinedRun
 from fullgraph.fix.trials.outcome import run_call
 from fullgraph.fix.trials.probe_files import ProbeNote, ProbesFile, outcomes_of_backend
 from fullgraph.fix.trials.probes import Probe, pairs_of, probes_of
@@ -109,7 +109,9 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
     unreached = sides.unreached
     if request.given:
         # The other process has not the calls that were searched for.
-        text, _ = given_probes(part)
+        text, compiled = given_probes(part)
+        made = [*probes, *pairs_to_run(request, recorder)]
+        _require_all(made, _compiled_of(made, request.most_compiled), text, compiled)
         wanted = [each for each in wanted if each.name in text]
         unreached = tuple(sides.not_run_by(text))
     ran = _Probing(request, wanted, sides).run(part)
@@ -283,7 +285,20 @@ def fixed_probes_confined(
     with ConfinedRun(request.confinement) as run:
         run.finish(work)
         found = {backend: run.outcomes(f"{backend}.pt") for backend in _BACKENDS}
-        return run.outcomes("text.pt"), found
+        text = run.outcomes("text.pt")
+    _require_all(probes, compiled, text, found)
+    return text, found
+
+
+def _require_all(
+    probes: Sequence[Probe], compiled: Sequence[Probe], text: Outcomes, found: _ByBackend
+) -> None:
+    """Raise a ConfinedError if another process has left out some probes."""
+    first = found[_BACKENDS[0]]
+    missing = [each.name for each in probes if each.name not in text]
+    missing += [each.name for each in compiled if each.name not in first]
+    if missing:
+        raise ConfinedError(f"{len(missing)} probes have left no outcome, such as: {missing[0]}")
 
 
 def _differ(before: CallOutcome, after: CallOutcome) -> bool:
