@@ -44,7 +44,6 @@ _FIXED = _STEP.replace(
     """    return torch.where(x.sum() > 0, x * SCALE, x - 1)
 """,
 )
-_KEY = "sk-verysecretverysecret"
 
 
 @pytest.fixture
@@ -81,19 +80,24 @@ def _json(done: CompletedProcess[str]) -> dict[str, Any]:
 
 
 @confined
-def test_a_right_change_is_verified(verify: Verify, project: Path) -> None:
-    done = verify(_FIXED, "--yes", "--format", "json")
+def test_a_right_change_is_verified_and_what_it_loses_is_named(
+    verify: Verify, project: Path
+) -> None:
+    printing = _STEP.replace("    if x.sum()", '    print("step")\n    if x.sum()')
+    (project / "step.py").write_text(printing)
+    done = verify("", "--yes", "--format", "json", diff=_diff("step.py", printing, _FIXED))
     found = _json(done)
     assert done.returncode == 0
     assert (found["verdict"], found["unexercised"], found["refused"]) == ("verified", [], [])
-    assert found["grade"] in ("safe", "assumes")
+    assert found["grade"] == "changes"
+    assert found["changes"] == ["lines are no longer printed or logged: lost ['print: step']"]
     assert found["evidence"]["calls"] == 2
     assert found["evidence"]["varied"] > 0
     assert found["evidence"]["backends"] == ["eager", "aot_eager"]
     assert found["evidence"]["probes"] > 0
-    assert found["breaks"] == {"before": 1, "after": 0}
+    assert found["breaks"] == {"before": 2, "after": 0}
     assert found["confinement"] == "Landlock, seccomp and limits"
-    assert (project / "step.py").read_text() == _STEP
+    assert (project / "step.py").read_text() == printing
 
 
 @confined
@@ -119,15 +123,7 @@ def test_a_new_branch_that_never_runs_is_unverified(verify: Verify) -> None:
     ]
 
 
-@confined
-def test_a_change_that_differs_for_other_ordinary_numbers_is_different(verify: Verify) -> None:
-    done = verify(_FIXED.replace("x.sum() > 0", "x.sum() > 1"), "--yes")
-    assert done.returncode == 1
-    assert "differs: `x` is small: outputs: differs" in done.stdout
-
-
-# It looks for what compares through names that no rule knows, gives wrong results, and ends its
-# process as if it had finished.
+# It looks for what compares through names that no rule knows, and gives wrong results.
 _ATTACK = """\
     modules = getattr(torch.sys, "modu" + "les")
     judge = modules["fullgraph.outcomes.compare"]
@@ -137,18 +133,16 @@ _ATTACK = """\
     for name, module in list(modules.items()):
         if name.startswith("fullgraph") and hasattr(module, "compare_outcomes"):
             module.compare_outcomes = lambda *a, **k: judge.Comparison()
-    {last}
+    return x * 3
 """
 
 
 @confined
-@pytest.mark.parametrize("last", ["return x * 3", "torch.os._exit(0)"])
-def test_replacing_what_compares_changes_nothing(verify: Verify, last: str) -> None:
-    body = _ATTACK.format(last=last)
-    done = verify(_STEP.replace("    if x.sum() > 0:\n", f"{body}    if x.sum() > 0:\n"), "--yes")
+def test_replacing_what_compares_changes_nothing(verify: Verify) -> None:
+    attack = _STEP.replace("    if x.sum() > 0:\n", f"{_ATTACK}    if x.sum() > 0:\n")
+    done = verify(attack, "--yes")
     assert done.returncode == 1
     assert "different" in done.stdout
-    assert _KEY not in done.stdout
 
 
 @confined
@@ -159,16 +153,6 @@ def test_a_change_outside_of_functions_runs_as_a_whole(verify: Verify, project: 
     assert (done.returncode, found["verdict"], found["reran"]) == (1, "different", True)
     assert any("differs by" in each["what"] for each in found["evidence"]["differences"])
     assert "the whole changed program runs as well" in done.stderr
-
-
-@confined
-def test_what_is_lost_is_named(verify: Verify, project: Path) -> None:
-    printing = _STEP.replace("    if x.sum()", '    print("step")\n    if x.sum()')
-    (project / "step.py").write_text(printing)
-    done = verify("", "--yes", "--format", "json", diff=_diff("step.py", printing, _STEP))
-    found = _json(done)
-    assert (found["verdict"], found["grade"]) == ("verified", "changes")
-    assert "lines are no longer printed or logged: lost ['print: step']" in found["changes"]
 
 
 @confined

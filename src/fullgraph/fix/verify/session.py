@@ -366,7 +366,7 @@ class _Verification:
         result = self._search_result(final, results)
         probed = run_trial(self._runner, probe_request(result.fixes, result))
         exercised = run_trial(self._runner, self._exercise_request(result))
-        return self._judged(report, results, probed, exercised)
+        return judged(report, results, probed, exercised)
 
     @property
     def _confined_by(self) -> str:
@@ -469,43 +469,44 @@ class _Verification:
             confinement=self._confined_by,
         )
 
-    def _judged(
-        self,
-        report: VerifyReport,
-        results: dict[str, TrialResult],
-        probed: TrialResult,
-        exercised: TrialResult,
-    ) -> VerifyReport:
-        for each, what in ((probed, _NO_PROBES), (exercised, _NO_PROBES)):
-            if each.error.startswith(_CHANGED_CODE):
-                found = CallDifference("calls with other properties", each.error)
-                evidence = replace(report.evidence, differences=(found,))
-                return replace(report, verdict="different", evidence=evidence)
-            if each.error:
-                return replace(report, problem=f"{what}{each.error}")
-        ordinary = [each for each in probed.failed_probes if _ORDINARY.fullmatch(each.assumption)]
-        if ordinary:
-            found_all = tuple(CallDifference(each.name, each.what) for each in ordinary)
-            evidence = _with_probes(report.evidence, probed.probes)
-            evidence = replace(evidence, differences=found_all)
-            return replace(report, verdict="different", evidence=evidence)
-        report = replace(
-            report,
-            assumptions=(
-                *_about_attributes(results),
-                *dict.fromkeys(each.assumption for each in probed.failed_probes),
-            ),
-            evidence=_with_probes(report.evidence, probed.probes),
-            unexercised=tuple(dict.fromkeys(_unexercised(probed, exercised))),
-        )
-        if report.unexercised:
-            return report
-        return replace(report, verdict="verified", grade=_grade(report))
-
 
 # In this order they are tried; each allows more than the one before.
 _SAFETIES: tuple[Safety, ...] = ("exact", "reordered", "dropped")
 assert set(_SAFETIES) <= set(get_args(Safety))
+
+
+def judged(
+    report: VerifyReport,
+    results: dict[str, TrialResult],
+    probed: TrialResult,
+    exercised: TrialResult,
+) -> VerifyReport:
+    """Return the report of a change without differences, with what probes and coverage say."""
+    for each, what in ((probed, _NO_PROBES), (exercised, _NO_PROBES)):
+        if each.error.startswith(_CHANGED_CODE):
+            found = CallDifference("calls with other properties", each.error)
+            evidence = replace(report.evidence, differences=(found,))
+            return replace(report, verdict="different", evidence=evidence)
+        if each.error:
+            return replace(report, problem=f"{what}{each.error}")
+    ordinary = [each for each in probed.failed_probes if _ORDINARY.fullmatch(each.assumption)]
+    if ordinary:
+        found_all = tuple(CallDifference(each.name, each.what) for each in ordinary)
+        evidence = _with_probes(report.evidence, probed.probes)
+        evidence = replace(evidence, differences=found_all)
+        return replace(report, verdict="different", evidence=evidence)
+    report = replace(
+        report,
+        assumptions=(
+            *_about_attributes(results),
+            *dict.fromkeys(each.assumption for each in probed.failed_probes),
+        ),
+        evidence=_with_probes(report.evidence, probed.probes),
+        unexercised=tuple(dict.fromkeys(_unexercised(probed, exercised))),
+    )
+    if report.unexercised:
+        return report
+    return replace(report, verdict="verified", grade=_grade(report))
 
 
 def _as_fix(change: FileChange, safety: Safety) -> AcceptedFix:
