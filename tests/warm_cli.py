@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -26,7 +27,7 @@ from fullgraph.__main__ import main
 from fullgraph.capture import child_process, process
 from fullgraph.capture.store import CAPTURE_VARIABLE
 from fullgraph.fix.apply import copy_check
-from fullgraph.fix.trials import copied_program, server
+from fullgraph.fix.trials import copied_program
 from fullgraph.fix.trials.client import ProgramTrialRunner
 from fullgraph.model.owners import this_process
 from fullgraph.recompiles import zygote
@@ -166,7 +167,10 @@ def start_server(
             # Otherwise it would never see that the other side has closed them.
             os.close(runner._to_server)
             os.close(runner._from_server)
-        server.main([*how, str(runner.folder), *runner._target])
+        if runner._variables is not os.environ:
+            os.environ.clear()
+            os.environ.update(runner._variables)
+        import_module(runner.server).main([*how, str(runner.folder), *runner._target])
 
     with (runner.folder / "output.txt").open("ab") as output, open(os.devnull, "rb") as nothing:
         return ForkedProcess(serve, (nothing, output, output))

@@ -144,7 +144,9 @@ def _report(
     target: tuple[str, ...], changes: tuple[FileChange, ...], options: Options, *, consents: bool
 ) -> VerifyReport:
     from fullgraph.fix.verify.session import (
+        ANNOUNCEMENT,
         check_confinement,
+        concerns_more_than_calls,
         main_file_of,
         project_of,
         refused_report,
@@ -158,6 +160,8 @@ def _report(
     if options.confined:
         check_confinement()
     require_consent(project_of(main_file), given=consents)
+    if concerns_more_than_calls(changes):
+        click.echo(f"fullgraph: {ANNOUNCEMENT}", err=True)
     try:
         with progress_line() as progress:
             return verify(target, changes, options, progress=progress)

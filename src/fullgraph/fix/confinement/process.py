@@ -14,7 +14,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from fullgraph.fix.confinement import landlock, seccomp
-from fullgraph.fix.confinement.system_calls import drop_privileges_of_programs, system_call
+from fullgraph.fix.confinement.system_calls import (
+    drop_privileges_of_programs,
+    process_control,
+    system_call,
+)
 
 _MEGABYTE = 1 << 20
 _LARGEST_FILE = 1024 * _MEGABYTE
@@ -23,6 +27,10 @@ _MOST_OPEN_FILES = 1024
 _READING = 0b110
 _CAPABILITIES_VERSION = 0x20080522
 _SET_CAPABILITIES = {"x86_64": 126, "aarch64": 91}
+# Of `prctl`.
+_KEEP_CAPABILITIES, _AMBIENT, _RAISE = 8, 47, 2
+# The users that root becomes: other numbers than those of accounts, as containers have them, too.
+_FIRST_USER, _USERS = 61_000, 4_000
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 # Only the process's own folder and what is about the machine: the command lines of other processes
 # may have keys in them.
@@ -52,6 +60,9 @@ class Confinement(Struct, frozen=True):
     megabytes: int = 4096
     # Whether it may start others: some backends start compilers.
     processes: bool = False
+    # How many processes and threads there can then be; they count with all others of a user, so
+    # this is how many more than there are when the process is confined.
+    most_processes: int = 100
     # How many files of which size it may leave in its folder, all together.
     scratch_megabytes: int = 1024
 
@@ -73,6 +84,8 @@ def confine(confinement: Confinement, scratch: Path) -> None:
         raise OSError("this process has more than one thread")
     _use_scratch(scratch)
     _limit(confinement)
+    if confinement.processes:
+        _limit_processes(confinement.most_processes, scratch)
     drop_privileges_of_programs()
     _drop_capabilities()
     landlock.restrict(
@@ -135,6 +148,34 @@ def _limit(confinement: Confinement) -> None:
         resource.setrlimit(kind, (soft, hard))
 
 
+def _limit_processes(most: int, scratch: Path) -> None:
+    """Limit how many processes there can be; root becomes a user of its own, for whom this counts.
+
+    The kernel limits the processes of a user, but not those of root.
+    """
+    if os.geteuid() == 0:
+        user = _FIRST_USER + os.getpid() % _USERS
+        os.chown(scratch, user, -1)
+        for file in scratch.iterdir():
+            os.chown(file, user, -1, follow_symlinks=False)
+        process_control(_KEEP_CAPABILITIES, 1)
+        os.setresuid(user, user, user)
+        os.environ["USER"] = os.environ["LOGNAME"] = "fullgraph"
+    else:
+        most += _tasks_of(os.getuid())
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+
+def _tasks_of(user: int) -> int:
+    """Return how many processes and threads a user has."""
+    total = 0
+    for file in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if file.stat().st_uid == user:
+                total += len(os.listdir(file / "task"))
+    return total
+
+
 def _used_memory() -> int:
     """Return the bytes of the address space of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -142,10 +183,22 @@ def _used_memory() -> int:
 
 
 def _drop_capabilities() -> None:
-    """Give up what a process of root may do."""
+    """Give up what a process of root may do, except for reading what its files' modes forbid."""
     header = struct.pack("=Ii", _CAPABILITIES_VERSION, 0)
-    kept = _READING if os.geteuid() == 0 else 0
-    sets = struct.pack("=IIIIII", kept, kept, 0, 0, 0, 0)
+    kept = _READING & _permitted()
+    sets = struct.pack("=IIIIII", kept, kept, kept, 0, 0, 0)
     number = _SET_CAPABILITIES[os.uname().machine]
     if system_call(number, ctypes.c_char_p(header), ctypes.c_char_p(sets)) != 0:
         raise OSError("the kernel does not take capabilities from this process")
+    for capability in range(3):
+        if kept & 1 << capability:
+            # Programs that it starts need it as well.
+            process_control(_AMBIENT, _RAISE, capability)
+
+
+def _permitted() -> int:
+    """Return the first 32 capabilities that this process may have."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapPrm:"):
+            return int(line.split()[1], 16) & 0xFFFFFFFF
+    return 0

@@ -42,7 +42,8 @@ def readable(project: Iterable[str], allowed: Iterable[str] = ()) -> Readable:
     """Return what may be read for a program with these folders; `allowed` is allowed as it is."""
     reads: list[str] = [*_SYSTEM, *_python_folders(), *map(os.path.realpath, allowed)]
     lists: list[str] = []
-    for folder in dict.fromkeys(map(os.path.realpath, project)):
+    searched = [each for each in sys.path if each and os.path.isdir(each)]
+    for folder in dict.fromkeys(map(os.path.realpath, [*project, *searched])):
         if not _holds_other_things(Path(folder)):
             _allow(Path(folder), 0, reads, lists)
     return Readable(tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(lists)))
@@ -58,10 +59,6 @@ def _python_folders() -> Iterator[str]:
     yield os.path.dirname(os.path.realpath(sys.executable))
     here = Path(__file__).parents[2]
     yield str(here)
-    for entry in sys.path:
-        path = Path(os.path.realpath(entry))
-        if entry and path.exists() and path.name in ("site-packages", "dist-packages"):
-            yield str(path)
 
 
 def _holds_other_things(folder: Path) -> bool:

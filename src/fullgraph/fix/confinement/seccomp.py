@@ -40,6 +40,9 @@ _REFUSED: dict[str, _Numbers] = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424),
     "kcmp": (312, 272),
+    # What leaves its group could not be ended together with it.
+    "setpgid": (109, 154), "setsid": (112, 157),
+    "setuid": (105, 146), "setreuid": (113, 145), "setresuid": (117, 147), "capset": (126, 91),
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
     "unshare": (272, 97), "setns": (308, 268), "open_by_handle_at": (304, 265),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
@@ -62,7 +65,6 @@ _PRETENDED: dict[str, _Numbers] = {
 }  # fmt: skip
 _PROCESSES: dict[str, _Numbers] = {
     "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281),
-    "setpgid": (109, 154), "setsid": (112, 157),
 }  # fmt: skip
 # The first argument is the process, and may only be this one.
 _SIGNALS: dict[str, _Numbers] = {

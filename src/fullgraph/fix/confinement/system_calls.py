@@ -19,9 +19,12 @@ def system_call(number: int, *arguments: object) -> int:
     return result
 
 
-def process_control(option: int, argument: int = 0) -> int:
+def process_control(option: int, argument: int = 0, second: int = 0) -> int:
     """Call `prctl`; the result is negative if it fails."""
-    result: int = _libc().prctl(option, ctypes.c_ulong(argument), 0, 0, 0)
+    zero = ctypes.c_ulong(0)
+    result: int = _libc().prctl(
+        option, ctypes.c_ulong(argument), ctypes.c_ulong(second), zero, zero
+    )
     return result
 
 

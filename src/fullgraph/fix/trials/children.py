@@ -40,8 +40,10 @@ class Children:
         if process == 0:
             try:
                 end_with_parent()
-                # A group of its own, so that the compilers that it starts end with it.
-                os.setpgid(0, 0)
+                # A group of its own, so that the compilers that it starts end with it. A confined
+                # program stays in its group.
+                with suppress(OSError):
+                    os.setpgid(0, 0)
                 execute_forked(request, recorder, part)
             finally:
                 # Without exit handlers: those belong to the parent.

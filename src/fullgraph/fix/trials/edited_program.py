@@ -31,7 +31,6 @@ from fullgraph.python_source import replace_sources
 _EDITED_FILE = "edited-program.json"
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _TICK = 0.05
-_MOST_PROCESSES = 256
 # How long the process that ends the others may take for it.
 _END_SECONDS = 20.0
 
@@ -127,14 +126,14 @@ def _in_child(confinement: Confinement, folder: Path, requests: int, replies: in
         os.close(requests)
         os.close(replies)
         _supervise(child)
-    process_control(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     # The output of the program is a file in its folder.
     close_files(requests, replies, 1, 2)
     confine(confinement, folder)
+    process_control(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _supervise(child: int) -> NoReturn:
-    from fullgraph.fix.trials.confined_run import descendants, end_descendants
+    from fullgraph.fix.trials.confined_run import end_descendants
 
     def end(_number: int, _frame: FrameType | None) -> None:
         end_descendants()
@@ -147,8 +146,6 @@ def _supervise(child: int) -> NoReturn:
             ended, _ = os.waitpid(-1, os.WNOHANG)
             if ended == child:
                 break
-        if len(list(descendants(os.getpid()))) > _MOST_PROCESSES:
-            break
         time.sleep(_TICK)
     end_descendants()
     os._exit(0)

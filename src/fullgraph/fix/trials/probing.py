@@ -21,7 +21,7 @@ from fullgraph.fix.runtime.activate import plan_active
 from fullgraph.fix.runtime.hot_patch import patch_functions
 from fullgraph.fix.runtime.signature import signature_of
 from fullgraph.fix.trials.compiled import SharedTraces, compile_target, own_backend
-from fullgraph.fix.trials.confined_run import ConfinedRun
+from fullgraph.fix.trials.confined_run import ConfinedError, ConfinedRun
 from fullgraph.fix.trials.coverage import unreached_lines
 from fullgraph.fix.trials.helper_calls import helper_probes
 from fullgraph.fix.trials.outcome import run_call
@@ -135,7 +135,9 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
     unreached = sides.unreached
     if request.given:
         # The other process has not the calls that were searched for.
-        text, _ = given_probes(part)
+        text, compiled = given_probes(part)
+        made = [*probes, *pairs_to_run(request, recorder)]
+        _require_all(made, _compiled_of(made, request.most_compiled), text, compiled)
         wanted = [each for each in wanted if each.name in text]
         unreached = tuple(sides.not_run_by(text))
     ran = _Probing(request, wanted, sides).run(part)
@@ -356,7 +358,21 @@ def fixed_probes_confined(
         run.finish(work)
         backends = (*_BACKENDS, *_own_backends(request, compiled))
         found = {backend: run.outcomes(f"{backend}.pt") for backend in backends}
-        return run.outcomes("text.pt"), found
+        text = run.outcomes("text.pt")
+    # Those that recompile too often are left out on purpose.
+    _require_all(probes, compiled if request.compiles_metadata else (), text, found)
+    return text, found
+
+
+def _require_all(
+    probes: Sequence[Probe], compiled: Sequence[Probe], text: Outcomes, found: _ByBackend
+) -> None:
+    """Raise a ConfinedError if another process has left out some probes."""
+    first = found[_BACKENDS[0]]
+    missing = [each.name for each in probes if each.name not in text]
+    missing += [each.name for each in compiled if each.name not in first]
+    if missing:
+        raise ConfinedError(f"{len(missing)} probes have left no outcome, such as: {missing[0]}")
 
 
 def _differ(before: CallOutcome, after: CallOutcome) -> bool:

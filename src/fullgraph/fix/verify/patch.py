@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from fullgraph.fix.source.text import split_lines
-from fullgraph.fix.verify.change import ChangeError, FileChange
+from fullgraph.fix.verify.change import ChangeError, FileChange, first_changed_line
 from fullgraph.python_source import read_source
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
@@ -140,16 +140,21 @@ def _change(patch: _FilePatch) -> FileChange:
         raise ChangeError(f"the patch changes {name}, which cannot be read; run in its folder")
     if is_deleted:
         return FileChange(path, before, None)
-    return FileChange(path, before, _applied(before, patch.hunks, name), line=max(line, 1))
+    after = _applied(before, patch.hunks, without_prefix(name))
+    return FileChange(path, before, after, line=first_changed_line(before, after))
+
+
+def without_prefix(name: str) -> str:
+    """Return the path in a diff without the letter that git puts in front."""
+    return name.partition("/")[2] if name.startswith(("a/", "b/", "i/", "w/")) else name
 
 
 def _found(name: str, *, exists: bool) -> str:
     """Return the real path of a file of a diff; names count from here, or from the repository."""
     here = Path(os.path.realpath(os.curdir))
     repository = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
-    without_prefix = name.partition("/")[2] if name.startswith(("a/", "b/", "i/", "w/")) else name
     for base in (here, repository):
-        for each in (without_prefix, name):
+        for each in (without_prefix(name), name):
             path = base / each
             if each and (path.is_file() or (not exists and path.parent.is_dir())):
                 return os.path.realpath(path)

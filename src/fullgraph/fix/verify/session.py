@@ -8,6 +8,7 @@ only, and the outcomes are compared in a process that never loads it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -83,6 +84,11 @@ _TIMES_CPU = 10
 # The beginning of an error of code that was ended, or has ended its process.
 _CHANGED_CODE = "the changed code"
 _NO_PROBES = "the probes failed, so its assumptions are not known: "
+# An assumption that only excludes other ordinary numbers. Our own fixers know what
+# they rewrite and name such an assumption; of a change that somebody else wrote it is a difference.
+_ORDINARY = re.compile(
+    r"the numbers in `[^`]*` are like those of the recorded calls( where gradients matter)?"
+)
 # Less than this part of the operations in graphs: code has moved out of them.
 _LEAST_OPS = 0.5
 
@@ -166,6 +172,11 @@ def refused_report(
             raise ChangeError("the change concerns documentation only; there is nothing to verify")
         return None
     return VerifyReport(VERIFY_FORMAT, "refused", None, refused=found, ignored=_ignored(changes))
+
+
+def concerns_more_than_calls(changes: Iterable[FileChange]) -> bool:
+    """Return whether the whole changed program has to run."""
+    return any(runs_before_calls(each) for each in changes if not is_ignored(each))
 
 
 def _ignored(changes: Iterable[FileChange]) -> tuple[str, ...]:
@@ -261,7 +272,7 @@ class _Verification:
         self._baseline = run_trial(self._program, TrialRequest("reference", seconds=TRIAL_SECONDS))
         require_deterministic(self._baseline)
         confinement = self._confinement()
-        if not any(map(runs_before_calls, self._changes)):
+        if not concerns_more_than_calls(self._changes):
             return self._verified(self._program, confinement)
         return self._verified_whole(confinement)
 
@@ -355,7 +366,7 @@ class _Verification:
         result = self._search_result(final, results)
         probed = run_trial(self._runner, probe_request(result.fixes, result))
         exercised = run_trial(self._runner, self._exercise_request(result))
-        return self._judged(report, results, probed, exercised)
+        return judged(report, results, probed, exercised)
 
     @property
     def _confined_by(self) -> str:
@@ -458,37 +469,44 @@ class _Verification:
             confinement=self._confined_by,
         )
 
-    def _judged(
-        self,
-        report: VerifyReport,
-        results: dict[str, TrialResult],
-        probed: TrialResult,
-        exercised: TrialResult,
-    ) -> VerifyReport:
-        for each, what in ((probed, _NO_PROBES), (exercised, _NO_PROBES)):
-            if each.error.startswith(_CHANGED_CODE):
-                found = CallDifference("calls with other properties", each.error)
-                evidence = replace(report.evidence, differences=(found,))
-                return replace(report, verdict="different", evidence=evidence)
-            if each.error:
-                return replace(report, problem=f"{what}{each.error}")
-        report = replace(
-            report,
-            assumptions=(
-                *_about_attributes(results),
-                *dict.fromkeys(each.assumption for each in probed.failed_probes),
-            ),
-            evidence=_with_probes(report.evidence, probed.probes),
-            unexercised=tuple(dict.fromkeys(_unexercised(probed, exercised))),
-        )
-        if report.unexercised:
-            return report
-        return replace(report, verdict="verified", grade=_grade(report))
-
 
 # In this order they are tried; each allows more than the one before.
 _SAFETIES: tuple[Safety, ...] = ("exact", "reordered", "dropped")
 assert set(_SAFETIES) <= set(get_args(Safety))
+
+
+def judged(
+    report: VerifyReport,
+    results: dict[str, TrialResult],
+    probed: TrialResult,
+    exercised: TrialResult,
+) -> VerifyReport:
+    """Return the report of a change without differences, with what probes and coverage say."""
+    for each, what in ((probed, _NO_PROBES), (exercised, _NO_PROBES)):
+        if each.error.startswith(_CHANGED_CODE):
+            found = CallDifference("calls with other properties", each.error)
+            evidence = replace(report.evidence, differences=(found,))
+            return replace(report, verdict="different", evidence=evidence)
+        if each.error:
+            return replace(report, problem=f"{what}{each.error}")
+    ordinary = [each for each in probed.failed_probes if _ORDINARY.fullmatch(each.assumption)]
+    if ordinary:
+        found_all = tuple(CallDifference(each.name, each.what) for each in ordinary)
+        evidence = _with_probes(report.evidence, probed.probes)
+        evidence = replace(evidence, differences=found_all)
+        return replace(report, verdict="different", evidence=evidence)
+    report = replace(
+        report,
+        assumptions=(
+            *_about_attributes(results),
+            *dict.fromkeys(each.assumption for each in probed.failed_probes),
+        ),
+        evidence=_with_probes(report.evidence, probed.probes),
+        unexercised=tuple(dict.fromkeys(_unexercised(probed, exercised))),
+    )
+    if report.unexercised:
+        return report
+    return replace(report, verdict="verified", grade=_grade(report))
 
 
 def _as_fix(change: FileChange, safety: Safety) -> AcceptedFix:

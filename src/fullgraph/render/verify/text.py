@@ -71,7 +71,7 @@ def _facts(report: VerifyReport, terminal: Terminal) -> Iterator[str]:
     yield ""
     yield from terminal.wrapped(_ran(report.evidence), "verification: ", _INDENT)
     yield f"break sites {breaks.before} → {breaks.after}, graphs {graphs.before} → {graphs.after}"
-    where = f"confined by {report.confinement}" if report.confinement else "not confined"
+    where = f"confined by {report.confinement}" if report.confinement else "unconfined"
     again = "; the whole changed program was run" if report.reran else ""
     yield f"the changed code ran {where}{again}"
 
