@@ -21,7 +21,6 @@ DISCOVERED = (
 STARTED = {
     "fullgraph.__main__": "the command line",
     "fullgraph.fix.trials.copied_program": "fix/apply/copy_check.py",
-    "fullgraph.fix.trials.server": "fix/trials/client.py",
     "fullgraph.recompiles.zygote": "recompiles/replay.py",
     "fullgraph.where.server": "where/pipeline.py",
     "fullgraph.registry.taxonomy.counts": "tools/check_generated.py, and people who add a release",

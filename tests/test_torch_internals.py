@@ -30,6 +30,7 @@ ALLOWED = {
     "value_guards/guard.py": "installs a guard on the value of a tensor",
     "value_guards/node_resolution.py": "catches what Dynamo raises at a break",
     "value_guards/replayable_ops.py": "identifies operators, which have private types",
+    "fix/record/input_values.py": "flattens nested inputs with pytree, as Dynamo does",
     "fix/record/recorder.py": "flattens and copies nested inputs with pytree, as Dynamo does",
     "fix/trials/compiled.py": "makes inductor draw the random numbers of eager mode",
     "fix/trials/fork.py": "imports inductor before the fork, so that each child need not",

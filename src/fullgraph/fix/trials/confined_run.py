@@ -174,6 +174,7 @@ def _run_child(
 
 
 def size_of(folder: Path) -> int:
+    """Return how many bytes the files below a folder have."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -169,6 +169,7 @@ def _varied_steps(samples: list[Sample]) -> Iterator[_Step]:
 
 
 def run_eager(samples: list[Sample]) -> Outcomes:
+    """Return what the recorded and varied calls do in eager mode."""
     outcomes: Outcomes = {}
     for step in (*_recorded_steps(samples), *_varied_steps(samples)):
         call = step.sample.call

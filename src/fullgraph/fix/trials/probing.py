@@ -137,7 +137,7 @@ def run_probes(request: TrialRequest, recorder: CallRecorder, part: Part) -> Tri
         # The other process has not the calls that were searched for.
         text, compiled = given_probes(part)
         made = [*probes, *pairs_to_run(request, recorder)]
-        _require_all(made, _compiled_of(made, request.most_compiled), text, compiled)
+        _require_all(made, _compiled_of(made, request), text, compiled)
         wanted = [each for each in wanted if each.name in text]
         unreached = tuple(sides.not_run_by(text))
     ran = _Probing(request, wanted, sides).run(part)

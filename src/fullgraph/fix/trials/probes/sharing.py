@@ -22,6 +22,7 @@ def probes(call: RecordedCall) -> Iterator[Probe]:
 
 
 def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether two tensors have the same shape, dtype and device."""
     return (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)
 
 
