@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import linecache
 import random
 import sys
 import types
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from itertools import count
@@ -69,24 +69,21 @@ def outcome_of(text: str, given: Input, prepare: _Compile = _eager) -> CallOutco
     try:
         torch.set_default_dtype(eval(given.default_dtype))
         torch.manual_seed(given.seed)
-        for line in given.before:
-            exec(line, space)
-        for name, value in given.values.items():
-            space[name] = eval(value, space)
+        with warnings.catch_warnings():
+            # Changes on top of each other give sources that Python warns about.
+            warnings.simplefilter("ignore")
+            for line in given.before:
+                exec(line, space)
+            for name, value in given.values.items():
+                space[name] = eval(value, space)
         return _observed(module, space, given, prepare)
-    except _NotMadeError:
-        return None
     except Exception:
-        # The statements of the input fail, before the call.
+        # A statement of the input fails, before the call.
         return None
     finally:
         torch.set_default_dtype(torch.float32)
         torch.set_rng_state(state)
         sys.modules.pop("generated", None)
-
-
-class _NotMadeError(Exception):
-    """An input could not be made."""
 
 
 def _observed(
@@ -130,7 +127,6 @@ def _observed(
             outcome.metadata |= _writes(results)
     outcome.inputs = flattened(arguments)
     outcome.state = _state_of(module, owned)
-    # Notes of torch about itself are no output of the program.
     outcome.output = list(output)
     return outcome
 
@@ -200,9 +196,3 @@ def _writes(results: list[Any]) -> dict[str, str]:
             [str(other.detach().flatten().tolist()) for other in tensors_in(results)]
         )
     return found
-
-
-def forget() -> None:
-    """Free what loading many modules has left."""
-    linecache.clearcache()
-    gc.collect()
