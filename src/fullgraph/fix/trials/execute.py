@@ -174,6 +174,7 @@ def _varied_steps(samples: list[Sample]) -> Iterator[_Step]:
 
 
 def run_eager(samples: list[Sample]) -> Outcomes:
+    """Make the recorded calls, repeat them, and make the varied ones, all in eager mode."""
     outcomes: Outcomes = {}
     for step in (*_recorded_steps(samples), *_varied_steps(samples)):
         call = step.sample.call
