@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ from fullgraph.fix.trials.confined_run import ConfinedError, ConfinedRun, descen
 pytestmark = pytest.mark.skipif(bool(missing()), reason=f"this system lacks {missing()}")
 
 _KEY = "sk-verysecretverysecret"
+_TEMPORARY = Path(tempfile.gettempdir()) / "fullgraph-test-of-confinement"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def tried(places: dict[str, Path]) -> dict[str, str]:
             "remove a file": (project / "train.py").unlink,
             "move a file": lambda: os.rename(project / "train.py", project / "moved.py"),
             "make a link": lambda: os.symlink(home, project / "link"),
-            "write /tmp": lambda: Path("/tmp/fullgraph-test-evil").write_text("x"),
+            "write a temporary file": lambda: _TEMPORARY.write_text("x"),
             "write memory of others": lambda: os.open(f"/proc/{parent}/mem", os.O_RDWR),
             "read the environment of a parent": Path(f"/proc/{parent}/environ").read_bytes,
             "read the command of a parent": Path(f"/proc/{parent}/cmdline").read_bytes,
@@ -132,7 +134,7 @@ def test_nothing_outside_of_the_scratch_folder_has_changed(
     assert (project / "train.py").stat().st_mtime > 1
     assert sorted(os.listdir(places["home"])) == [".netrc"]
     assert not (project / "link").is_symlink()
-    assert not Path("/tmp/fullgraph-test-evil").exists()
+    assert not _TEMPORARY.exists()
 
 
 def _loop(_: Path) -> None:

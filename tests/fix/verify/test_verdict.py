@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from fullgraph.fix.model import FailedProbe, ProbesRun, TrialResult, UnreachedSide
+from fullgraph.fix.verify.findings import judged
 from fullgraph.fix.verify.report import VERIFY_FORMAT, VerifyReport
-from fullgraph.fix.verify.session import judged
 
 _REPORT = VerifyReport(VERIFY_FORMAT, "unverified", None)
 _NOTHING = TrialResult(1, None, probes=ProbesRun(10, 2))

@@ -106,7 +106,7 @@ class ConfinedRun:
         limits = self._confinement
         if seconds > limits.seconds:
             return f"the changed code takes more than {limits.seconds:.0f} s"
-        if size_of(self.scratch) > limits.scratch_megabytes * _MEGABYTE:
+        if _size_of(self.scratch) > limits.scratch_megabytes * _MEGABYTE:
             return f"the changed code writes more than {limits.scratch_megabytes} MB"
         return ""
 
@@ -173,8 +173,7 @@ def _run_child(
         os._exit(0)
 
 
-def size_of(folder: Path) -> int:
-    """Return how many bytes the files below a folder have."""
+def _size_of(folder: Path) -> int:
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

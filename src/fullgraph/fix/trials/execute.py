@@ -169,7 +169,7 @@ def _varied_steps(samples: list[Sample]) -> Iterator[_Step]:
 
 
 def run_eager(samples: list[Sample]) -> Outcomes:
-    """Return what the recorded and varied calls do in eager mode."""
+    """Make the recorded calls, repeat them, and make the varied ones, all in eager mode."""
     outcomes: Outcomes = {}
     for step in (*_recorded_steps(samples), *_varied_steps(samples)):
         call = step.sample.call

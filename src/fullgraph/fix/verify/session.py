@@ -8,7 +8,6 @@ only, and the outcomes are compared in a process that never loads it.
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +27,6 @@ from fullgraph.fix.model import (
     Candidate,
     FixError,
     FixPlan,
-    ProbesRun,
     ProgramRecorded,
     SearchResult,
     TrialRequest,
@@ -51,14 +49,13 @@ from fullgraph.fix.verify.change import (
     runs_before_calls,
 )
 from fullgraph.fix.verify.escapes import escapes
+from fullgraph.fix.verify.findings import CHANGED_CODE, judged
 from fullgraph.fix.verify.refusals import is_ignored, refusals
 from fullgraph.fix.verify.report import (
     VERIFY_FORMAT,
     CallDifference,
     Evidence,
     Refused,
-    Unexercised,
-    VerifiedGrade,
     VerifyReport,
 )
 from fullgraph.fix.verify.whole import (
@@ -81,14 +78,6 @@ _TIMES_AS_LONG = 20
 _LEAST_CPU_SECONDS = 60
 # Of the time on the clock, which depends on how busy the machine is.
 _TIMES_CPU = 10
-# The beginning of an error of code that was ended, or has ended its process.
-_CHANGED_CODE = "the changed code"
-_NO_PROBES = "the probes failed, so its assumptions are not known: "
-# An assumption that only excludes other ordinary numbers. Our own fixers know what
-# they rewrite and name such an assumption; of a change that somebody else wrote it is a difference.
-_ORDINARY = re.compile(
-    r"the numbers in `[^`]*` are like those of the recorded calls( where gradients matter)?"
-)
 # Less than this part of the operations in graphs: code has moved out of them.
 _LEAST_OPS = 0.5
 
@@ -297,7 +286,7 @@ class _Verification:
         except EOFError:
             return self._different("the program", "the changed code ends its process")
         except _ChangedCodeError as error:
-            return self._different("the program", f"{_CHANGED_CODE} does not end: {error}")
+            return self._different("the program", f"{CHANGED_CODE} does not end: {error}")
 
     @contextmanager
     def _run_again(
@@ -475,40 +464,6 @@ _SAFETIES: tuple[Safety, ...] = ("exact", "reordered", "dropped")
 assert set(_SAFETIES) <= set(get_args(Safety))
 
 
-def judged(
-    report: VerifyReport,
-    results: dict[str, TrialResult],
-    probed: TrialResult,
-    exercised: TrialResult,
-) -> VerifyReport:
-    """Return the report of a change without differences, with what probes and coverage say."""
-    for each, what in ((probed, _NO_PROBES), (exercised, _NO_PROBES)):
-        if each.error.startswith(_CHANGED_CODE):
-            found = CallDifference("calls with other properties", each.error)
-            evidence = replace(report.evidence, differences=(found,))
-            return replace(report, verdict="different", evidence=evidence)
-        if each.error:
-            return replace(report, problem=f"{what}{each.error}")
-    ordinary = [each for each in probed.failed_probes if _ORDINARY.fullmatch(each.assumption)]
-    if ordinary:
-        found_all = tuple(CallDifference(each.name, each.what) for each in ordinary)
-        evidence = _with_probes(report.evidence, probed.probes)
-        evidence = replace(evidence, differences=found_all)
-        return replace(report, verdict="different", evidence=evidence)
-    report = replace(
-        report,
-        assumptions=(
-            *_about_attributes(results),
-            *dict.fromkeys(each.assumption for each in probed.failed_probes),
-        ),
-        evidence=_with_probes(report.evidence, probed.probes),
-        unexercised=tuple(dict.fromkeys(_unexercised(probed, exercised))),
-    )
-    if report.unexercised:
-        return report
-    return replace(report, verdict="verified", grade=_grade(report))
-
-
 def _as_fix(change: FileChange, safety: Safety) -> AcceptedFix:
     candidate = Candidate(
         file=change.edits, title="the change", safety=safety, fixer="patch", kind="rewrite"
@@ -530,7 +485,7 @@ def _differences(results: dict[str, TrialResult]) -> Iterator[CallDifference]:
     """Yield where the changed program does something else, each only once."""
     seen: set[CallDifference] = set()
     for backend, result in results.items():
-        if result.error.startswith(_CHANGED_CODE):
+        if result.error.startswith(CHANGED_CODE):
             found = [CallDifference(f"the recorded calls with {backend}", result.error)]
         else:
             found = [
@@ -581,35 +536,3 @@ def _numbers(
     if before is None or after is None:
         return None
     return BeforeAfter(number(before.summary), number(after.summary))
-
-
-def _about_attributes(results: dict[str, TrialResult]) -> Iterator[str]:
-    names = dict.fromkeys(name for each in results.values() for name in each.new_attributes)
-    if names:
-        shown = ", ".join(name.removeprefix(".") for name in names)
-        yield f"no caller relies on which attributes the modules have (new: {shown})"
-
-
-def _with_probes(evidence: Evidence, ran: ProbesRun) -> Evidence:
-    return replace(evidence, probes=ran.eager, compiled_probes=ran.compiled)
-
-
-def _unexercised(probed: TrialResult, exercised: TrialResult) -> Iterator[Unexercised]:
-    display = this_process().display_path
-    for path, lines in exercised.unreached_new.items():
-        for line in lines:
-            yield Unexercised(display(path), line, "the line never ran")
-    for side in exercised.unreached_sides:
-        yield Unexercised(display(side.file), side.line, f"it never happened that {side}")
-    for path, lines in exercised.unreached.items():
-        for line in lines:
-            yield Unexercised(display(path), line, "the removed line never ran", is_old=True)
-    for side in probed.unreached_sides:
-        what = f"it never happened that {side}"
-        yield Unexercised(display(side.file), side.line, what, is_old=True)
-
-
-def _grade(report: VerifyReport) -> VerifiedGrade:
-    if report.changes:
-        return "changes"
-    return "assumes" if report.assumptions else "safe"
