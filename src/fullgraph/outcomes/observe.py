@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol, TypeAlias
 
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
 
 from fullgraph.outcomes.metadata import random_states, result_metadata, versions_of
 
@@ -31,6 +32,9 @@ _RAISING = ("RAISE_VARARGS", "RERAISE")
 _TORCH_FOLDER = os.path.dirname(torch.__file__)
 # How the names of loggers begin that are not the program's own.
 _NOT_THE_PROGRAMS = ("torch", "fullgraph")
+# Copies of tensors with their digests, as far as they are not too large.
+_digests: WeakIdKeyDictionary = WeakIdKeyDictionary()
+_MOST_COPIED = 2**26
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 # The values of these types show all of their content in their repr.
 _SHOWN_IN_FULL = frozenset(
@@ -254,10 +258,25 @@ def _tensors_of(module: torch.nn.Module | None) -> list[torch.Tensor]:
 
 def _digest(tensor: torch.Tensor) -> Leaf:
     """Return a small tensor itself, and sums over a large one that reveal a change."""
+    values = tensor.detach()
     if tensor.numel() <= 64 or tensor.is_complex() or not tensor.dtype.is_floating_point:
-        return tensor.detach().clone()
-    values = tensor.detach().double()
-    values = values.reshape(-1)
+        return values.clone()
+    known = _digests.get(tensor)
+    # Comparing is much faster. The method, because a program may replace the functions of torch.
+    if known is not None and _is_alike(known[0], values) and known[0].equal(values):
+        return known[1].clone()
+    digest = _sums(values)
+    if tensor.numel() <= _MOST_COPIED:
+        _digests[tensor] = (values.clone(), digest.clone())
+    return digest
+
+
+def _is_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return (one.dtype, one.shape, one.device) == (other.dtype, other.shape, other.device)
+
+
+def _sums(tensor: torch.Tensor) -> torch.Tensor:
+    values = tensor.double().reshape(-1)
     # A different weight for each element reveals two elements that changed places.
     weights = torch.arange(values.numel(), dtype=torch.float64, device=values.device).cos_()
     return torch.stack([values.sum(), values.abs().sum(), (values * weights).sum()])
