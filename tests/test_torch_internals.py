@@ -33,7 +33,7 @@ ALLOWED = {
     "fix/record/input_values.py": "flattens nested inputs with pytree, as Dynamo does",
     "fix/record/recorder.py": "flattens and copies nested inputs with pytree, as Dynamo does",
     "fix/trials/compiled.py": "makes inductor draw the random numbers of eager mode",
-    "fix/trials/fork.py": "imports inductor before the fork, so that each child need not",
+    "fix/trials/fork.py": "imports inductor before the fork, and leaves out what only torch logs",
     "fix/runtime/signature.py": "flattens nested inputs with pytree, as Dynamo does",
     "fix/trials/outcome.py": "flattens nested inputs with pytree, as Dynamo does",
     "fix/trials/plan_reach.py": "sees the operators that run, and flattens nested values",
