@@ -1,7 +1,7 @@
 """Shrink a program and an input that show a difference: drop statements and changes of the input.
 
 A smaller program is kept if it gets a fix by itself that differs for the same input in the same
-mode. So what is left is a program that shows the mistake from its fix to its difference.
+mode. The program that remains still gets a fix and still differs from it.
 """
 
 from __future__ import annotations

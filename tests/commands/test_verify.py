@@ -234,7 +234,7 @@ def test_a_patch_that_does_not_apply_is_one_line(verify: Verify, diff: str, mess
 def test_nothing_runs_without_consent(verify: Verify) -> None:
     done = verify(_FIXED)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "which nobody has allowed yet; add --yes" in done.stderr
+    assert "which is not allowed yet; add --yes" in done.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--patch", "x.diff", "--worktree"]])

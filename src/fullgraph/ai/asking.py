@@ -67,7 +67,7 @@ class Usage(Struct, frozen=True):
 class Questions:
     """Asks one model, and adds up what that uses.
 
-    `notify` gets a line before each wait, so that nobody looks at a screen that does not move.
+    `notify` gets a line before each wait, so that the terminal shows why nothing happens.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ def require_consent(project: str, *, given: bool) -> None:
         return
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
         raise FullgraphError(
-            f"code of the change would run in {project}, which nobody has allowed yet; add --yes"
+            f"code of the change would run in {project}, which is not allowed yet; add --yes"
         )
     question = f"Run code of changes, confined, to verify them in {project}?"
     if not click.confirm(question, err=True):

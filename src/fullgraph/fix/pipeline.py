@@ -1,7 +1,7 @@
 """All stages for a program: record → search → verify → grade → report, and then measure.
 
 The report is complete when the fixes are verified and graded. How fast they are is measured
-afterwards, so that nobody has to wait for it to see them.
+afterwards, so the fixes are shown without waiting for it.
 """
 
 from __future__ import annotations

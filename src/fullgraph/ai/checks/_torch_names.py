@@ -149,7 +149,7 @@ def _has_attribute(module: object, names: list[str]) -> bool | None:
         try:
             value = getattr(value, name)
         except Exception:
-            # A submodule that nobody has imported yet is no attribute.
+            # A submodule is an attribute only after it has been imported.
             return None if _has_submodule(value, name) else False
     return True
 
